@@ -241,14 +241,15 @@ class Project:
         if (number < 0).any():
             absent = scored.ids[int(number.argmin())]
             raise ValueError(f"{self._scores}: {absent!r} must be the identifier of a record")
-        pairs = np.sort(number[np.array(scored.similarity.coords).T], axis=1)
+        values, codes = scored.candidates.listed()
+        pairs = np.sort(number[np.column_stack(np.divmod(codes, 1 << 32))], axis=1)
         order = np.lexsort([pairs[:, 1], pairs[:, 0]])
         if tables is not None and len(wrong := pairs[tables[pairs[:, 0]] == tables[pairs[:, 1]]]):
             i, j = wrong[0]
             raise ValueError(
                 f"{self._scores}: {self.ids[i]!r} and {self.ids[j]!r} must be of two files; leave out such pairs"
             )
-        same, values = identical_pairs(texts_of(self.records, self._table), tables), scored.similarity.data[order]
+        same, values = identical_pairs(texts_of(self.records, self._table), tables), values[order]
         return NearestPairs(self.n, pairs[order], values, values, np.zeros(self.n), same, tables)
 
     @cached_property

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
 
 from crowder import validation
 from crowder.resolution import by_first_record
+from crowder.similarity import groups
 from crowder_tool.tables import TableCandidates
 
 __all__ = ["ScoredPairs", "from_pairs"]
 
-#: Names of columns that are recognised, the first that are there.
-NAMES: dict[str, list[tuple[str, ...]]] = {
-    "left, right": [("unique_id_l", "unique_id_r"), ("left", "right"), ("id1", "id2"), ("id_l", "id_r"),
-                    ("left_id", "right_id"), ("ltable_id", "rtable_id")],
-    "score": [("match_probability",), ("score",), ("similarity",), ("probability",)],
-}  # fmt: skip
-
-#: splink's columns of tables.
+#: The columns of the two identifiers, of the score, and of the tables: of each, the first that are there.
+IDENTIFIERS = (("unique_id_l", "unique_id_r"), ("left", "right"), ("id1", "id2"), ("id_l", "id_r"),
+               ("left_id", "right_id"), ("ltable_id", "rtable_id"))  # fmt: skip
+SCORES = (("match_probability",), ("score",), ("similarity",), ("probability",))
 SOURCES = ("source_dataset_l", "source_dataset_r")
 
 #: A score may miss [0, 1], or another score of the same pair, by this much: a rounding error.
@@ -34,14 +30,12 @@ SLACK = 1e-9
 class ScoredPairs:
     """Scored candidate pairs, made by `crowder_tool.from_pairs` for `crowder_tool.ScoredOrdering`.
 
-    Record i of an ordering is ``ids[i]``, by first appearance. `candidates` are the pairs with their tables,
-    `similarity` (n, n) the scores in [0, 1] alone, `tables` the table of each record, if there are tables. Without
-    tables, any ordering of `crowder` takes `similarity`.
+    Record i of an ordering is ``ids[i]``, by first appearance. `candidates` are the pairs with their scores and tables;
+    every ordering takes them as its similarity. `tables` are the names of the table of each record, if there are any.
     """
 
     ids: list[Any]
     candidates: TableCandidates
-    similarity: Any
     tables: list[Any] | None = None
 
     def table(self, result: Any) -> pd.DataFrame:
@@ -52,24 +46,18 @@ class ScoredPairs:
         return pd.DataFrame({"id": self.ids, **tables, "cluster": clusters})
 
 
-def from_pairs(frame: Any, left: Hashable = None, right: Hashable = None, score: Hashable = None, *, tables: Any = None,
-               one_to_one: bool = False) -> ScoredPairs:  # fmt: skip
+def from_pairs(frame: pd.DataFrame, *, one_to_one: bool = False) -> ScoredPairs:
     """Scored candidate pairs from the table of another program: for orderings, journals and audits.
 
     Parameters
     ----------
-    frame : DataFrame or another table
-        A row for each pair: of pandas, polars, pyarrow or another library with ``__arrow_c_stream__``. An index of two
-        levels, as of recordlinkage, becomes the columns ``left`` and ``right``.
-    left, right, score : str, optional
-        The columns of two identifiers and of the score in [0, 1]. Usual names are recognised, those of splink among
-        them. Identifiers may be anything hashable and stay as they are.
-    tables : tuple of two columns, keyword only
-        The tables of left and right. Two records of one table never match, and identifiers are unique only within a
-        table.
+    frame : DataFrame
+        A row for each pair, with columns ``left``, ``right`` and ``score``, or those of splink (see the example): two
+        identifiers, which may be anything hashable, and a score in [0, 1]. If there are columns ``source_dataset_l``
+        and ``source_dataset_r``, identifiers are unique only within such a table.
     one_to_one : bool, keyword only
-        Whether left and right are two tables of this kind, so that a record has at most one match. (splink's
-        ``source_dataset_l`` and ``_r`` are then these tables; by default they only tell identifiers apart.)
+        Whether two records of one table never match, so that a record has at most one match in each other table. Where
+        no columns name the tables, they are left and right.
 
     Raises
     ------
@@ -77,7 +65,7 @@ def from_pairs(frame: Any, left: Hashable = None, right: Hashable = None, score:
         If a column is not found, a value is missing, a score is not in [0, 1], or a pair has two scores, is of one
         table or of one record. Rows are counted from 0.
     TypeError
-        If `frame` is not a table, or identifiers are not hashable.
+        If `frame` is not a DataFrame, or identifiers are not hashable.
 
     See Also
     --------
@@ -110,101 +98,58 @@ def from_pairs(frame: Any, left: Hashable = None, right: Hashable = None, score:
     b2 right        1
     b3 right        2
     """
-    frame = _frame(frame)
-    sides = _columns(frame, "left, right", left, right)
-    values = _scores(frame, _columns(frame, "score", score)[0])
-    apart, sources = validation.flag(one_to_one, "one_to_one") or tables is not None, None
-    if tables is not None:
-        sources = _columns(frame, "tables", *validation.kind(tables, (tuple, list), "tables must be two columns"))
-    elif sides == NAMES["left, right"][0] and set(SOURCES) <= set(frame.columns):
-        sources = SOURCES
-    cells = _cells(frame, sides)
+    validation.kind(frame, pd.DataFrame, "frame must be a DataFrame, as of pandas.read_csv")
+    validation.flag(one_to_one, "one_to_one")
+    sides, (score,) = _columns(frame, IDENTIFIERS), _columns(frame, SCORES)
+    values, cells = _scores(frame[score]), _cells(frame, sides)
+    sources = {*SOURCES} <= {*frame.columns}
+    spaces = _cells(frame, SOURCES) if sources else np.full(cells.shape, ["left", "right"] if one_to_one else "", "O")
     kinds = [{isinstance(name, str) for name in side} for side in cells.T]
-    if sources is None and len(frame) and kinds[0].isdisjoint(kinds[1]) and not apart:
+    if not (sources or one_to_one) and len(frame) and kinds[0].isdisjoint(kinds[1]):
         raise ValueError(f"{sides[0]} and {sides[1]} must have identifiers of one kind, not {cells[0, 0]!r} and "
                          f"{cells[0, 1]!r}: convert one of them")  # fmt: skip
-    space = np.tile(np.array(["left", "right"] if apart else [0, 0], object), len(frame))
-    if sources is not None:
-        space = _cells(frame, sources).ravel()
-    named = pd.DataFrame({"id": cells.ravel(), "table": space}, dtype=object)
-    try:
-        number = named.groupby(["id", "table"], sort=False).ngroup().to_numpy(np.int64).reshape(-1, 2)
-    except TypeError as error:
-        raise TypeError(f"identifiers and tables must be hashable, such as text or numbers: {error}") from None
-    except UnicodeEncodeError as error:
-        raise ValueError(f"identifiers and tables must have whole characters, not {error.object!r}") from None
-    ids, held = (column.tolist() for _, column in named.drop_duplicates().items())
-    labels = pd.factorize(np.array(held, object))[0] if apart else np.arange(len(ids))
-    i, j = number.T
-    if len(within := np.flatnonzero(labels[i] == labels[j])):
-        row, ours = within[0], apart and i[within[0]] != j[within[0]]
-        what = "of two tables, as two records of one never match" if ours else "two different records"
-        remedy = " or, if a table has duplicates, leave out tables= and one_to_one=" if ours else ""
-        raise ValueError(f"row {row} must be {what}, not {ids[i[row]]!r} and {ids[j[row]]!r}; remove such rows{remedy}")
+    first, number = groups(zip(cells.ravel(), spaces.ravel(), strict=True))
+    ids, tables = cells.ravel()[first].tolist(), spaces.ravel()[first].tolist()
+    label = groups(tables)[1] if one_to_one else np.arange(len(ids))
+    i, j = number.reshape(-1, 2).T
+    if len(within := np.flatnonzero(label[i] == label[j])):
+        what = "of two tables, as two records of one never match" if one_to_one else "two different records"
+        remedy = " or, if a table has duplicates, leave out one_to_one=" if one_to_one else ""
+        one, other = cells[within[0]]
+        raise ValueError(f"row {within[0]} must be {what}, not {one!r} and {other!r}; remove such rows{remedy}")
     codes = np.minimum(i, j) << 32 | np.maximum(i, j)
-    _, kept, place = np.unique(codes, return_index=True, return_inverse=True)
+    codes, kept, place = np.unique(codes, return_index=True, return_inverse=True)
     if len(differ := np.flatnonzero(np.abs(values - values[kept[place]]) > SLACK)):
         one, other = kept[place[differ[0]]], differ[0]
-        raise ValueError(f"rows {one} and {other} must have one score, since both are of {ids[i[one]]!r} and "
-                         f"{ids[j[one]]!r}, not two; keep one of them, such as the larger")  # fmt: skip
-    similarity = sparse.coo_array((values[kept], (i[kept], j[kept])), shape=(len(ids), len(ids)))
-    every = len(kept) == len(ids) * (len(ids) - 1) // 2  # then the values are in condensed order
-    listed = TableCandidates.of(values[kept] if every else similarity, labels if apart else None)
-    return ScoredPairs(ids, listed, similarity,
-                       None if sources is None and not apart else held)  # fmt: skip
+        raise ValueError(f"rows {one} and {other} must have one score, since both are of {cells[one, 0]!r} and "
+                         f"{cells[one, 1]!r}, not two; keep one of them, such as the larger")  # fmt: skip
+    every = 2 * len(codes) == len(ids) * (len(ids) - 1)
+    pairs = TableCandidates(len(ids), every, None, values[kept], codes, label if one_to_one else None)
+    return ScoredPairs(ids, pairs, tables if sources or one_to_one else None)
 
 
-def _frame(value: Any) -> pd.DataFrame:
-    """A table of any library."""
-    if isinstance(value, pd.Series):
-        value = value.to_frame("score")
-    elif hasattr(value, "as_pandas_dataframe"):  # splink's
-        value = value.as_pandas_dataframe()
-    elif not isinstance(value, pd.DataFrame) and hasattr(value, "__arrow_c_stream__"):
-        import pyarrow
-
-        value = pyarrow.table(value).to_pandas()
-    validation.kind(value, pd.DataFrame, "frame must be a table, such as a DataFrame (of pandas.read_csv)")
-    if value.index.nlevels == 2:
-        values = value.set_axis(["score"], axis=1) if value.shape[1] == 1 else value
-        value = pd.concat([value.index.to_frame(False, ["left", "right"]), values.reset_index(drop=True)], axis=1)
-    if not value.columns.is_unique:
-        raise ValueError(f"frame must have column {value.columns[value.columns.duplicated()][0]!r} only once")
-    return value
+def _columns(frame: pd.DataFrame, usual: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    """The first of the usual names that are columns."""
+    found = next((names for names in usual if {*names} <= {*frame.columns}), None)
+    if found is None:
+        wanted = " or ".join(", ".join(names) for names in usual)
+        raise ValueError(f"frame must have the columns {wanted}, not {', '.join(map(repr, frame))}; rename yours")
+    return found
 
 
-def _columns(frame: pd.DataFrame, what: str, *names: Any) -> tuple:
-    """The columns of these names; if they are None, of the first usual names that are there."""
-    reason = f"not {', '.join(map(repr, names))}"
-    if all(name is None for name in names):
-        reason = f"since none has a usual name: {' or '.join(', '.join(usual) for usual in NAMES.get(what, []))}"
-        names = next((usual for usual in NAMES.get(what, []) if set(usual) <= set(frame.columns)), names)
-    wanted = 1 + (what in ("left, right", "tables"))
-    if len({name for name in names if isinstance(name, Hashable) and name in frame.columns}) < wanted:
-        raise ValueError(f"{what} must name {wanted} of the columns {', '.join(map(repr, frame.columns))}, {reason}")
-    return names
-
-
-def _scores(frame: pd.DataFrame, name: Any) -> np.ndarray:
+def _scores(column: pd.Series) -> np.ndarray:
     """A column as similarities in [0, 1]."""
-    column = frame[name]
-    if column.dtype.kind in "cO":  # an imaginary part would be dropped, and a float has no room for 10**400
-        column = column.map(lambda value: np.nan if isinstance(value, (complex, np.complexfloating)) or (
-            isinstance(value, int) and not 0 <= value <= 1) else value)  # fmt: skip
     values = pd.to_numeric(column, errors="coerce").to_numpy(np.float64, na_value=np.nan)
     wrong = np.flatnonzero(~((values >= -SLACK) & (values <= 1 + SLACK)))  # NaN, too
     if len(wrong):
-        found = frame[name].iloc[wrong[0]]
-        raise ValueError(f"score in row {wrong[0]} must be in [0, 1], not {found}; pass probabilities (of splink, "
-                         "match_probability), rescale, or turn distances d into 1 / (1 + d)")  # fmt: skip
+        raise ValueError(f"score in row {wrong[0]} must be in [0, 1], not {column.iloc[wrong[0]]}; pass probabilities "
+                         "(of splink, match_probability), rescale, or turn distances d into 1 / (1 + d)")  # fmt: skip
     return np.clip(values, 0.0, 1.0)
 
 
-def _cells(frame: pd.DataFrame, columns: tuple) -> np.ndarray:
+def _cells(frame: pd.DataFrame, columns: tuple[str, ...]) -> np.ndarray:
     """Two columns side by side, as they are."""
-    cells = np.empty((len(frame), 2), object)
-    for side, name in enumerate(columns):
+    for name in columns:
         if len(absent := np.flatnonzero(frame[name].isna())):
             raise ValueError(f"column {name!r} must have no missing value, as in row {absent[0]}; fill it in")
-        cells[:, side] = frame[name].to_numpy(object)
-    return cells
+    return frame[[*columns]].to_numpy(object)
