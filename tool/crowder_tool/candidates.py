@@ -124,7 +124,7 @@ def nearest_pairs(
     """
     columns = fields_of(records, table)
     neighbours = min(validation.whole(neighbours, "neighbours", least=1), max(1, len(records)))
-    tables = None if table is None else validation.labels(np.array([*map(str, records[table])], object))
+    tables = None if table is None else groups(map(str, records[table]))[1]
     # Each text of each table is searched for once, so that the neighbours of a record have other texts.
     text = texts_of(records, table)
     group = text if tables is None else groups(zip(text.tolist(), tables.tolist(), strict=True))[1]
@@ -151,34 +151,29 @@ def _of_records(group: np.ndarray, a: np.ndarray, b: np.ndarray, most: int) -> n
 
     Of two texts that are repeated often, each record meets one of the other text; otherwise every one.
     """
-    order = np.argsort(group, kind="stable")
     size = np.bincount(group)
-    start, found = np.cumsum(size) - size, list[np.ndarray]()
+    members = np.split(np.argsort(group, kind="stable"), np.cumsum(size)[:-1])
+    first = np.unique(group, return_index=True)[1]
     once = (size[a] == 1) & (size[b] == 1)
-    found.append(np.column_stack([order[start[a[once]]], order[start[b[once]]]]))
+    found = [np.column_stack([first[a[once]], first[b[once]]])]
     for one, other in zip(a[~once].tolist(), b[~once].tolist(), strict=True):
-        i, j = (order[start[x] : start[x] + size[x]] for x in (one, other))
+        i, j = members[one], members[other]
         if len(i) * len(j) <= FEW:
-            found.append(np.column_stack([np.repeat(i, len(j)), np.tile(j, len(i))]))
+            i, j = np.repeat(i, len(j)), np.tile(j, len(i))
         else:
             turns = np.arange(max(len(i), len(j)))
-            found.append(np.column_stack([i[turns % len(i)], j[turns % len(j)]]))
-    for text in np.flatnonzero(size > 1) if most else []:
-        ours = order[start[text] : start[text] + size[text]]
+            i, j = i[turns % len(i)], j[turns % len(j)]
+        found.append(np.column_stack([i, j]))
+    for ours in members if most else []:
         found += [np.column_stack([ours[:-step], ours[step:]]) for step in range(1, min(most, len(ours) - 1) + 1)]
-    pairs = np.sort(np.concatenate(found).reshape(-1, 2), axis=1)
-    return np.unique(pairs, axis=0).astype(np.int64)
+    return np.unique(np.sort(np.concatenate(found), axis=1), axis=0).astype(np.int64)
 
 
 def identical_pairs(text: np.ndarray, tables: np.ndarray | None) -> np.ndarray:
     """The first record of each text with each other one, (k, 2); not if a text is twice in a table."""
-    first, records = np.unique(text, return_index=True)[1][text], np.arange(len(text))
-    once = np.ones(len(text), bool)
-    if tables is not None:
-        repeated = groups(zip(text.tolist(), tables.tolist(), strict=True))[0]
-        once = np.bincount(text) == np.bincount(text[repeated], minlength=text.max(initial=-1) + 1)
-        once = once[text]
-    other = records[(first != records) & once]
+    first = np.unique(text, return_index=True)[1][text]
+    twice = [] if tables is None else text[pd.DataFrame({"text": text, "table": tables}).duplicated()]
+    other = np.flatnonzero((first != np.arange(len(text))) & ~np.isin(text, twice))
     return np.column_stack([first[other], other]).astype(np.int64)
 
 
@@ -296,8 +291,8 @@ def kinds(columns: dict[str, list[str]], i: np.ndarray, j: np.ndarray) -> np.nda
     """The kind of each pair (m,): in which fields its records have the same text, and in which one of them has none."""
     kind = np.zeros(len(i), np.int64)
     for field in columns.values():
-        code, empty = groups(field)[1], np.array([text == "" for text in field], bool)
-        kind = 3 * kind + np.where(empty[i] | empty[j], 2, code[i] == code[j])
+        one, other = (np.array(field, object)[side] for side in (i, j))
+        kind = 3 * kind + np.where((one == "") | (other == ""), 2, one == other)
         kind = np.unique(kind, return_inverse=True)[1]  # so that many fields make no large numbers
     return kind
 
@@ -328,14 +323,9 @@ def _standing(pairs: np.ndarray, value: np.ndarray, n: int) -> list[np.ndarray]:
     """How each pair stands among all pairs of its two records: the inverse of the better and of the worse rank, and
     the smaller and the larger lead over the best other pair."""
     record, values, m = pairs.T.ravel(), np.tile(value, 2), len(pairs)
-    order = np.lexsort([-values, record])
-    many = np.bincount(record, minlength=n)
-    first = np.cumsum(many) - many
-    rank = np.empty(2 * m)
-    rank[order] = np.arange(2 * m) - np.repeat(first, many)
-    falling = np.append(values[order], 0.0)
-    best = falling[np.minimum(first, 2 * m)]
-    second = np.where(many > 1, falling[np.minimum(first + 1, 2 * m)], 0.0)
-    lead = values - np.where(rank == 0, second[record], best[record])
+    rank = pd.Series(values).groupby(record).rank("first", ascending=False).to_numpy()
+    best, second = np.zeros(n), np.zeros(n)
+    best[record[rank == 1]], second[record[rank == 2]] = values[rank == 1], values[rank == 2]
+    lead = values - np.where(rank == 1, second[record], best[record])
     ranks, leads = rank.reshape(2, m), lead.reshape(2, m)
-    return [1 / (1 + ranks.min(axis=0)), 1 / (1 + ranks.max(axis=0)), leads.min(axis=0), leads.max(axis=0)]
+    return [1 / ranks.min(axis=0), 1 / ranks.max(axis=0), leads.min(axis=0), leads.max(axis=0)]

@@ -11,8 +11,7 @@ import pandas as pd
 
 from crowder import validation
 from crowder.beyond.audit import Draws, inside
-from crowder.engine import ASKED, LOW, Knowledge, edge_ask, open_pairs, settled
-from crowder.resolution import Resolution
+from crowder.engine import LOW, Knowledge, edge_ask, open_pairs, settled
 from crowder.validation import Seed
 from crowder_tool.candidates import NearestPairs, fields_of, kinds, nearest_pairs, pair_features, texts_of
 from crowder_tool.tables import OwnResolution, TableOrdering
@@ -45,41 +44,39 @@ class Accepted(OwnResolution):
         Candidate pairs that are together in a cluster without an answer that says so.
     certified_precision, certified_recall : float or None
         Lower limits: of the candidate pairs put together, the share that match; and of those that match, the share put
-        together. Both hold with this confidence, over the draws. None before the audit, and if the crowd may err.
-    audited : int
-        Pairs that the audit has drawn, those whose answer was known included.
-    reason : str
-        "certified" or "settled" (every candidate pair is) at the end; "" before.
+        together. Both hold with the `confidence` of the ordering, over the draws. None before the audit, and if the
+        crowd may err.
     """
 
     accepted: np.ndarray = field(default_factory=lambda: np.empty((0, 2), np.int64))
     certified_precision: float | None = None
     certified_recall: float | None = None
-    confidence: float = 0.95
-    audited: int = 0
-    reason: str = ""
 
 
 class Urn:
     """Open pairs, packed, that were decided one way and are drawn without replacement. A hit was decided wrongly."""
 
     def __init__(self, codes: np.ndarray, rng: np.random.Generator) -> None:
-        self.codes = np.sort(codes)
-        self.order = rng.permutation(self.codes)
+        self.codes = rng.permutation(codes)
         self.drawn, self.draws, self.alpha = 0, Draws(), 0.0  # alpha: the error allowed for `most`
+
+    @property
+    def left(self) -> np.ndarray:
+        """The pairs not drawn yet, in the order in which they will be."""
+        return self.codes[self.drawn :]
 
     def show(self, hit: bool) -> None:
         """Take what is known of the next pair."""
         if hit:
             self.draws.hits += 1
         else:
-            self.draws.add(self.draws.hits, len(self.order) - self.drawn, 1)
+            self.draws.add(self.draws.hits, len(self.left), 1)
         self.drawn += 1
 
     def most(self) -> int:
         """The largest number of hits in the urn, those drawn included, that is not rejected."""
         hits = self.draws.hits
-        return self.draws.most(hits, hits + len(self.order) - self.drawn + 1, self.alpha)
+        return self.draws.most(hits, hits + len(self.left) + 1, self.alpha)
 
 
 class LearnedOrdering(TableOrdering):
@@ -182,30 +179,31 @@ class LearnedOrdering(TableOrdering):
             raise ValueError(f"features must have a row for each of the {len(near.pairs)} pairs, not {features.shape}")
         self.features = features
         self._begin(near.candidates)
-        self.probability, self._codes = self._candidates.listed()[0].copy(), self._candidates.listed()[1]
-        some = self.features if len(self.features) else np.zeros((1, self.features.shape[1]))
+        self._similarity, self._codes = self._candidates.listed()
+        self.probability = self._similarity.copy()
+        some = features if len(features) else np.zeros((1, features.shape[1]))
         with np.errstate(over="ignore", invalid="ignore"):
             spread = some.std(axis=0)
-            self._scaled = (self.features - some.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+            self._scaled = (features - some.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
         if not np.isfinite(self._scaled).all():
             raise ValueError("features must be finite, and not so large that their squares are not")
         self._ties = np.random.default_rng(self._key).permutation(len(self._codes))
         self._answered: dict[int, list[int]] = {}  # the place of a pair, and how many said no and yes
-        # The text of each record; the candidate pairs of one text, and the first of each text; how often no and yes was
-        # said of a text; the pairs that followed from a yes; and the kind of each pair.
+        # The text of each record; the candidate pairs of one text, and the first of each text; and how often no and yes
+        # was said of a text. One record in each of two tables is no repetition.
         self._text, (i, j) = texts_of(records, table), near.pairs.T
-        many = np.bincount(self._text, minlength=1)[self._text[i]]  # one in each of two tables is no repetition
-        self._alike = np.flatnonzero((self._text[i] == self._text[j]) & (many > (1 if near.tables is None else 2)))
+        repeated = np.bincount(self._text, minlength=1) > (1 if near.tables is None else 2)
+        self._alike = np.flatnonzero((self._text[i] == self._text[j]) & repeated[self._text[i]])
         self._leads = self._alike[np.unique(self._text[i[self._alike]], return_index=True)[1]]
-        self._of_text = np.zeros((2, self._text.max(initial=0) + 1), np.int64)
-        self.implied: list[tuple[int, int]] = []
+        self._of_text = np.zeros((2, len(repeated)), np.int64)
+        self.implied: list[tuple[int, int, int]] = []  # as of an `OwnResolution`
         self._kind = kinds(columns, i, j)
         self._given, self._learn_at = 0, 0  # answers, and how many must be given to learn again
-        self._queue, self._next = np.empty(0, np.int64), np.zeros(1, np.int64)
+        self._queue = np.empty(0, np.int64)
         self._surprises: deque[bool] = deque(maxlen=LAST)
         # An audit of what was decided at one time: pairs accepted, pairs rejected.
         self._urns = list[Urn]()
-        self._rounds, self._audited, self._reason = 0, 0, ""
+        self._rounds, self._over = 0, False
         self._decided: np.ndarray | None = None  # the clusters, unless something has changed
         self._fitted = False
 
@@ -217,32 +215,30 @@ class LearnedOrdering(TableOrdering):
         An answer against what earlier ones imply changes no cluster, but the similarity learns from it.
         """
         super().learn(pair, same)
-        self._note(*self._two(pair), same)
+        if same is not None:
+            self._note(*self._two(pair), bool(same))
 
     def tell(self, pair: tuple[int, int], same: bool | None) -> None:
         """Record the answer to the open question, as `TableOrdering.tell`."""
         super().tell(pair, same)
-        if same is not None:  # otherwise `learn` has noted it
-            self._note(*self._two(pair), same)
+        if same is not None:
+            self._note(*self._two(pair), bool(same))
 
-    def _note(self, i: int, j: int, same: bool | None) -> None:
+    def _note(self, i: int, j: int, same: bool) -> None:
         code = min(i, j) << 32 | max(i, j)
         at = int(np.searchsorted(self._codes, code))
-        if same is not None and at < len(self._codes) and self._codes[at] == code:
-            self._answered.setdefault(at, [0, 0])[bool(same)] += 1
+        if at < len(self._codes) and self._codes[at] == code:
+            self._answered.setdefault(at, [0, 0])[same] += 1
             self._given += 1
-            self._surprises.append((self.probability[at] > 0.5) != bool(same))
-        if same is not None and (text := self._text[i]) == self._text[j]:
+            self._surprises.append(bool(self.probability[at] > 0.5) != same)
+        if (text := self._text[i]) == self._text[j]:
             self._of_text[int(same), text] += 1
             if self._candidates.tables is None and self._of_text[:, text].tolist() == [0, 1]:
                 for other in np.flatnonzero(self._text == text).tolist():
-                    if self._knowledge.component[other] != self._knowledge.component[i] and not self._settled(i, other):
-                        self._learn(i, other, True)
-                        self._knowledge.count[ASKED] -= 1  # this was no question
-                        self.implied.append((i, other))
-                if self._pending is not None and self._settled(*self._pending):
-                    self._pending = None
-        if self._decided is not None and same is not None and (self._decided[i] == self._decided[j]) != same:
+                    if not self._settled(i, other):
+                        self._imply(i, other)
+                        self.implied.append((self.n_queries, i, other))
+        if self._decided is not None and (self._decided[i] == self._decided[j]) != same:
             self._decided = None
 
     # --- questions ----------------------------------------------------------------------------------------------------
@@ -254,34 +250,32 @@ class LearnedOrdering(TableOrdering):
         """The next n questions to ask in parallel, as pairs of record numbers; fewer only if the answers expected to
         them leave nothing to ask."""
         n = validation.whole(n, "n, the number of questions,", least=1)
-        if self._reason:
+        if self._over:
             return []
-        if not self._urns and self.accept and self._is_sure():
+        if self.accept and not self._urns and len(self._surprises) == LAST and sum(self._surprises) <= UNEXPECTED:
             self._open_round()
-        if self._urns and ((chosen := self._drawn(n)) or self._reason):
+        if self._urns and ((chosen := self._drawn(n)) or self._over):
             return chosen
         self._refresh()
         chosen = self._from_queue(n)
         if self.accept and not chosen:  # every pair has been asked about
             self._open_round()
             self._drawn(n)
-            self._reason = self._reason or "settled"
+            self._over = True
         return chosen
 
     def _from_queue(self, n: int) -> list[tuple[int, int]]:
         """The next pairs of the queue that are open if the answers to those before them are as expected."""
-        ahead, at, chosen = self._knowledge, self._next, list[tuple[int, int]]()
-        if n > 1:
-            ahead, at = _copy(ahead), at.copy()
-        while len(chosen) < n and (code := int(edge_ask(self._queue, at, ahead.component, ahead.table))) != -1:
-            i, j = code >> 32, code & LOW
+        ahead = self._knowledge if n == 1 else _copy(self._knowledge)
+        at, chosen = np.zeros(1, np.int64), list[tuple[int, int]]()
+        while (code := int(edge_ask(self._queue, at, ahead.component, ahead.table))) != -1:
+            at[0] += 1
             if code not in self._unsure:
-                chosen.append((i, j))
-                if n == 1:
+                chosen.append((code >> 32, code & LOW))
+                if len(chosen) == n:
                     break
                 expected = bool(self.probability[np.searchsorted(self._codes, code)] > 0.5)
-                ahead = self._learned(ahead, i, j, expected)
-            at[0] += 1
+                ahead = self._learned(ahead, *chosen[-1], expected)
         return chosen
 
     def _refresh(self) -> None:
@@ -291,35 +285,36 @@ class LearnedOrdering(TableOrdering):
         step = max(STEP, int(SHARE * self._given))
         self._learn_at = self._given + step
         self._fit()
-        self._doubt_repeated_texts()
+        later = self._doubt_repeated_texts()
         left = np.searchsorted(self._codes, self._open_codes())
         key = np.abs(self.probability[left] - 0.5) if self.accept and self._fitted else -self.probability[left]
         left = left[np.lexsort([self._ties[left], key])]
-        waiting = np.isin(left, self._waiting)
+        waiting = np.isin(left, later)
         left, waiting = left[~waiting], left[waiting]
+        rng = np.random.default_rng([self._key, self._given])
         if self._given < FIRST and len(left):
-            rng = np.random.default_rng([self._key, self._given])
-            weight = self._candidates.listed()[0][left] ** 2
-            few = round((AT_RANDOM if self._fitted or not self.accept else 0.5) * step)
+            few, weight = (
+                round((AT_RANDOM if self._fitted or not self.accept else 0.5) * step),
+                self._similarity[left] ** 2,
+            )
             drawn = left[rng.permutation(len(left))[:few]] if not weight.any() else rng.choice(
                 left, min(few, int((weight > 0).sum())), replace=False, p=weight / weight.sum())  # fmt: skip
-            left = np.concatenate([drawn, left[~np.isin(left, drawn)]])
+            places = np.zeros(len(drawn), np.int64)
+            rest = left[~np.isin(left, drawn)]
         else:
             drawn = self._unexpected(left, _explored(self._given + step) - _explored(self._given))
             rest = left[~np.isin(left, drawn)]
-            places = np.random.default_rng([self._key, self._given]).integers(min(step, len(rest)) + 1, size=len(drawn))
-            left = np.insert(rest, np.sort(places), drawn)  # among the next questions, of which few may be put
-        left = np.concatenate([left, waiting])
-        self._queue, self._next = self._codes[left], np.zeros(1, np.int64)
+            places = np.sort(rng.integers(min(step, len(rest)) + 1, size=len(drawn)))
+        self._queue = self._codes[np.concatenate([np.insert(rest, places, drawn), waiting])]
 
     def _unexpected(self, left: np.ndarray, few: int) -> np.ndarray:
         """A few open pairs that are expected not to match: of each kind the most similar at first, of the kind with the
         largest product of this similarity and the share of matches among its answers, one more of each assumed."""
-        doubted, value = left[self.probability[left] <= 0.5], self._candidates.listed()[0]
+        doubted, value = left[self.probability[left] <= 0.5], self._similarity
         doubted = doubted[np.lexsort([self._ties[doubted], -value[doubted], self._kind[doubted]])]
         kind, at = np.unique(self._kind[doubted], return_index=True)
         end, drawn = np.append(at, len(doubted))[1:], list[int]()
-        places, said = np.array(list(self._answered), np.int64), np.array(list(self._answered.values())).reshape(-1, 2)
+        places, said = self._examples()
         no, yes = (np.bincount(self._kind[places], told, self._kind.max(initial=0) + 1)[kind] for told in said.T)
         while len(drawn) < few and (at < end).any():
             first = value[doubted[np.minimum(at, len(doubted) - 1)]]
@@ -328,22 +323,27 @@ class LearnedOrdering(TableOrdering):
             at[best], no[best] = at[best] + 1, no[best] + 1
         return np.array(drawn, np.int64)
 
-    def _doubt_repeated_texts(self) -> None:
+    def _doubt_repeated_texts(self) -> np.ndarray:
         """Believe that records with one text match only as far as answers have said so: those about this text if there
-        is a no among them, otherwise those about all texts, each counted once, if more of these had a no than not."""
+        is a no among them, otherwise those about all texts, each counted once, if more of these had a no than not.
+
+        Returns the pairs that wait, because one question for each text comes first."""
         text = self._text[self._codes[self._alike] >> 32]
         no, yes = self._of_text[:, text]
         mixed, pure = (self._of_text[0] > 0).sum(), ((self._of_text[1] > 0) & (self._of_text[0] == 0)).sum()
         others = 1.0 if pure + self._fitted > mixed else (pure + 1) / (mixed + pure + 2)
         most = np.where(no > 0, (yes + 1) / (no + yes + 2), np.where(yes > 0, 1.0, others))
         self.probability[self._alike] = np.minimum(self.probability[self._alike], most)
-        # One question for each text comes first.
-        self._waiting = np.setdiff1d(self._alike[no + yes == 0], self._leads)
+        return np.setdiff1d(self._alike[no + yes == 0], self._leads)
+
+    def _examples(self) -> tuple[np.ndarray, np.ndarray]:
+        """The places of the pairs with answers, and how many said no and yes of each."""
+        return np.array([*self._answered], np.int64), np.array([*self._answered.values()]).reshape(-1, 2)
 
     def _fit(self) -> None:
         """Learn the probabilities: logistic regression, and for the likeliest pairs the mean of its log-odds and those
         of extremely randomised trees."""
-        places, said = np.array(list(self._answered), np.int64), np.array(list(self._answered.values())).reshape(-1, 2)
+        places, said = self._examples()
         if not said.sum(axis=0).all():
             return
         from sklearn.ensemble import ExtraTreesClassifier
@@ -355,14 +355,18 @@ class LearnedOrdering(TableOrdering):
         line = LogisticRegression(C=C, solver="newton-cholesky").fit(rows.astype(float), same, sample_weight=weight)
         odds = np.clip(line.decision_function(self._scaled).astype(float), -9.0, 9.0)
         if len(places) >= TREES_AFTER:
-            first = np.argsort(-self._candidates.listed()[0], kind="stable")[:LIKELIEST]
-            top = np.union1d(np.argsort(-odds, kind="stable")[:LIKELIEST], first)
+            likeliest = [np.argsort(-by, kind="stable")[:LIKELIEST] for by in (odds, self._similarity)]
+            top = np.union1d(*likeliest)
             trees = ExtraTreesClassifier(TREES, min_samples_leaf=2, max_features=0.3, random_state=self._key % 2**32)
             share = trees.fit(rows, same, sample_weight=weight).predict_proba(self._scaled[top])[:, 1]
             share = np.clip(share, 1e-4, 1 - 1e-4)
             odds[top] = (odds[top] + np.log(share / (1 - share))) / 2
         self.probability = 1 / (1 + np.exp(-odds))
         self._fitted, self._decided = True, None
+
+    def _open_codes(self) -> np.ndarray:
+        """The candidate pairs of which the answer is not implied, packed."""
+        return open_pairs(self._codes, self._knowledge.component, self._knowledge.table)
 
     @property
     def expected(self) -> float:
@@ -371,31 +375,26 @@ class LearnedOrdering(TableOrdering):
 
     # --- accepting ----------------------------------------------------------------------------------------------------
 
-    def _is_sure(self) -> bool:
-        return len(self._surprises) == LAST and sum(self._surprises) <= UNEXPECTED
-
     def _clusters(self) -> np.ndarray:
         """The clusters of answers and accepted pairs, the likeliest first, none against an answer or the tables."""
         if self._decided is None:
             known, order = _copy(self._knowledge), np.lexsort([self._ties, -self.probability])
             for code in self._codes[order[: int((self.probability > 0.5).sum()) if self._fitted else 0]].tolist():
                 i, j = code >> 32, code & LOW
-                if not self._known_apart(known, i, j) and known.component[i] != known.component[j]:
+                if not settled(known.component, known.table, i, j):
                     known = self._learned(known, i, j, True)
             self._decided = known.component
         return self._decided
 
-    def _known_apart(self, known: Knowledge, i: int, j: int) -> bool:
-        return known.component[i] != known.component[j] and bool(settled(known.component, known.table, i, j))
-
-    def _open_codes(self) -> np.ndarray:
-        """The candidate pairs of which the answer is not implied, packed."""
-        return open_pairs(self._codes, self._knowledge.component, self._knowledge.table)
+    def _together(self, codes: np.ndarray) -> np.ndarray:
+        """Which pairs are together in a cluster."""
+        group = self._clusters()
+        return group[codes >> 32] == group[codes & LOW]
 
     def _open(self) -> tuple[np.ndarray, np.ndarray]:
         """The open candidate pairs that are accepted, and those that are rejected."""
-        codes, group = self._open_codes(), self._clusters()
-        together = group[codes >> 32] == group[codes & LOW]
+        codes = self._open_codes()
+        together = self._together(codes)
         return codes[together], codes[~together]
 
     def _is_excluded(self, codes: np.ndarray) -> np.ndarray:
@@ -418,37 +417,36 @@ class LearnedOrdering(TableOrdering):
         rng = np.random.default_rng([self._key, self._rounds, 1])
         accepted, rejected = self._open()
         self._urns = [Urn(accepted, rng), Urn(rejected[~self._is_excluded(rejected)], rng)]
-        pairs = sum(len(urn.order) for urn in self._urns)
+        pairs = sum(len(urn.codes) for urn in self._urns)
         error = (1 - self.confidence) / (self._rounds * (self._rounds + 1))  # of all rounds: 1 - confidence
         for urn in self._urns:  # most is allowed where most has to be drawn
-            urn.alpha = error * len(urn.order) / max(pairs, 1)
+            urn.alpha = error * len(urn.codes) / max(pairs, 1)
 
     def _drawn(self, n: int) -> list[tuple[int, int]]:
         """The next draws that have to be asked about; none at the end, or if it is better to learn again."""
         for urn, right in zip(self._urns, (True, False), strict=True):
-            while urn.drawn < len(urn.order) and (hit := self._hit(int(urn.order[urn.drawn]), right)) is not None:
+            while len(urn.left) and (hit := self._hit(int(urn.left[0]), right)) is not None:
                 urn.show(hit)
-                self._audited += 1
         precision, recall = self._limits()
         if min(precision, recall) >= self.target:
-            self._reason = "certified"
-            return []
-        if self._is_poor():
+            self._over = True
+        elif self._is_poor():
             self._urns = []
             self._surprises.clear()
-            return []
-        accepted, rejected = self._wrong()
-        turned = precision >= self.target and accepted <= rejected
-        left = [code for urn in self._urns[:: -1 if turned else 1] for code in urn.order[urn.drawn :].tolist()]
-        asked = (code for code in left if self._hit(code, True) is None)
-        return [(code >> 32, code & LOW) for code in islice(asked, n)]
+        else:
+            accepted, rejected = self._wrong()
+            turned = precision >= self.target and accepted <= rejected
+            left = np.concatenate([urn.left for urn in self._urns[:: -1 if turned else 1]]).tolist()
+            asked = (code for code in left if self._hit(code, True) is None)
+            return [(code >> 32, code & LOW) for code in islice(asked, n)]
+        return []
 
     def _hit(self, code: int, right: bool) -> bool | None:
         """Whether a decision was wrong, if that is known; one about which somebody is unsure counts as wrong."""
-        i, j, known = code >> 32, code & LOW, self._knowledge
-        if known.component[i] == known.component[j]:
-            return not right
-        return right if self._known_apart(known, i, j) else True if code in self._unsure else None
+        i, j, component = code >> 32, code & LOW, self._knowledge.component
+        if self._settled(i, j):
+            return bool(component[i] == component[j]) != right
+        return True if code in self._unsure else None
 
     def _wrong(self) -> tuple[int, int]:
         """Upper limits of the open pairs that are wrongly accepted, and of the matches that are rejected.
@@ -458,7 +456,7 @@ class LearnedOrdering(TableOrdering):
         """
         accepted, rejected = self._open()
         excluded = self._is_excluded(rejected)
-        unsure, wrong = np.array(list(self._unsure), np.int64), list[int]()
+        unsure, wrong = np.array([*self._unsure], np.int64), list[int]()
         for urn, codes in zip(self._urns, (accepted, rejected[~excluded]), strict=True):
             new = ~np.isin(codes, urn.codes) | np.isin(codes, unsure)
             wrong.append(urn.most() - urn.draws.hits + int(new.sum()))
@@ -466,32 +464,26 @@ class LearnedOrdering(TableOrdering):
 
     def _limits(self) -> tuple[float, float]:
         """Lower limits of precision and recall of the clusters as they are now."""
-        (accepted, rejected), together = self._wrong(), self._together()
+        (accepted, rejected), together = self._wrong(), int(self._together(self._codes).sum())
         right = max(0, together - accepted)
         return right / together if together else 1.0, right / (right + rejected) if right + rejected else 1.0
 
     def _is_poor(self) -> bool:
         """Whether the errors drawn so far suggest more of them than the target allows."""
-        allowed = (1 - self.target) * self._together()
-        return any(urn.draws.hits >= MANY_HITS and urn.draws.hits * (len(urn.order) - urn.drawn) > allowed * urn.drawn
+        allowed = (1 - self.target) * int(self._together(self._codes).sum())
+        return any(urn.draws.hits >= MANY_HITS and urn.draws.hits * len(urn.left) > allowed * urn.drawn
                    for urn in self._urns)  # fmt: skip
 
-    def _together(self) -> int:
-        """The candidate pairs that are together in a cluster."""
-        group = self._clusters()
-        return int((group[self._codes >> 32] == group[self._codes & LOW]).sum())
-
     @property
-    def resolution(self) -> Resolution:
+    def resolution(self) -> OwnResolution:
         """The clusters so far: of the answers, and with `accept` of the pairs accepted as well (`Accepted`)."""
-        plain, texts = super().resolution, None if self._candidates.tables is not None else self._text
+        plain, implied = super().resolution, [*self.implied]
         if not self.accept:
-            return OwnResolution(plain.queries, plain.answers, plain.clusters, texts=texts)
+            return OwnResolution(plain.queries, plain.answers, plain.clusters, implied=implied)
         codes = self._open()[0]
-        precision, recall = (None, None) if not self._urns or self.crowd_errs else self._limits()
-        return Accepted(plain.queries, plain.answers, self._clusters(), texts=texts, certified_recall=recall,
-                        accepted=np.column_stack([codes >> 32, codes & LOW]), certified_precision=precision,
-                        confidence=self.confidence, audited=self._audited, reason=self._reason)  # fmt: skip
+        precision, recall = self._limits() if self._urns and not self.crowd_errs else (None, None)
+        return Accepted(plain.queries, plain.answers, self._clusters(), np.column_stack([codes >> 32, codes & LOW]),
+                        precision, recall, implied=implied)  # fmt: skip
 
 
 def _explored(given: int) -> int:

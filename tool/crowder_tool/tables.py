@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from crowder import beyond
-from crowder.engine import ASKED, LOW, Knowledge, learn, open_pairs, settled
+from crowder.engine import ASKED, LOW, Knowledge, learn, settled
 from crowder.orderings import EdgeOrdering, Ordering
 from crowder.pairs import Candidates, candidates
 from crowder.resolution import Resolution
@@ -46,31 +46,25 @@ class TableCandidates(Candidates):
 
 @dataclass(frozen=True, repr=False)
 class OwnResolution(Resolution):
-    """A `Resolution` in which the first yes about two records with one text counts for all records with it.
+    """A `Resolution` in which a yes about two records with one text may count for all records with it.
 
     Attributes
     ----------
-    texts : ndarray of int64, shape (n,), optional
-        The number of each record's text. A yes after a no about the text counts for its own two records alone.
+    implied : sequence of (int, int, int)
+        After how many questions two records were joined by such a yes, and the two records.
     """
 
-    texts: np.ndarray | None = field(default=None, kw_only=True)
+    implied: Any = field(default=(), kw_only=True)
 
     def _pairs(self, labels: Any) -> tuple[np.ndarray, np.ndarray, int]:
-        """As of a run that has asked about the first record of such a text with all others, where it asked once."""
-        if self.texts is None:
-            return super()._pairs(labels)
-        rows, ends, said = list[tuple[int, int, bool]](), [0], set[int]()
-        for (i, j), same in zip(self.queries.tolist(), self.answers.tolist(), strict=True):
-            rows.append((i, j, same))
-            if (text := self.texts[i]) == self.texts[j]:
-                if same and text not in said:
-                    rows += [(i, other, True) for other in np.flatnonzero(self.texts == text).tolist() if other != i]
-                said.add(text)
-            ends.append(len(rows))
-        asked = np.array(rows, np.int64).reshape(-1, 3)
-        whole = Resolution(asked[:, :2], asked[:, 2] > 0, self.clusters)
-        right, joined, total = whole._pairs(labels)
+        """As of a run that has also asked about the implied pairs, where they were implied."""
+        implied = np.array([*self.implied], np.int64).reshape(-1, 3)
+        after = np.r_[1 : self.n_queries + 1, implied[:, 0]]
+        order = np.argsort(after, kind="stable")
+        queries = np.concatenate([self.queries, implied[:, 1:]])[order]
+        answers = np.r_[self.answers, np.ones(len(implied), bool)][order]
+        right, joined, total = Resolution(queries, answers, self.clusters)._pairs(labels)
+        ends = np.searchsorted(after[order], np.arange(self.n_queries + 1), side="right")
         return right[ends], joined[ends], total
 
 
@@ -91,10 +85,10 @@ class Tables(Ordering):
     def _learned(self, known: Knowledge, i: int, j: int, same: bool) -> Knowledge:
         """The knowledge with one more answer, and with what the tables then imply."""
         known = learn(known, i, j, same)
-        pairs = self._candidates
-        if not same or not isinstance(pairs, TableCandidates) or pairs.tables is None:
+        tables = getattr(self._candidates, "tables", None)
+        if not same or tables is None:
             return known
-        (records, first), tables = pairs.neighbours, pairs.tables
+        records, first = self._candidates.neighbours  # type: ignore[attr-defined]
         ours = list(_cluster(known, i))
         for member in ours:
             for other in records[first[member] : first[member + 1]].tolist():
@@ -103,6 +97,12 @@ class Tables(Ordering):
                     known = learn(known, member, other, False)
                     known.count[ASKED] -= 1  # this was no question
         return known
+
+    def _imply(self, i: int, j: int) -> None:
+        """Take two records as a match that no question was about."""
+        if not self._settled(i, j):
+            Ordering.learn(self, (i, j), True)
+            self._knowledge.count[ASKED] -= 1
 
 
 class TableOrdering(Tables):
@@ -124,34 +124,15 @@ class TableOrdering(Tables):
             return
         i, j = self._two(pair)
         self._unsure.add(min(i, j) << 32 | max(i, j))
-        if self._pending is not None and self._is_open(pair):
+        if self._is_open(pair):
             self._pending = None
-
-    def ask(self) -> tuple[int, int] | None:
-        """The next question, as `Ordering.ask`; none about which somebody is unsure."""
-        pair = super().ask()
-        if self._unsure and pair is not None and min(pair) << 32 | max(pair) in self._unsure:
-            self._pending = self._other_than_unsure()
-        return self._pending
-
-    def _other_than_unsure(self) -> tuple[int, int] | None:
-        """The most similar open pair of which nobody was unsure. O(m)."""
-        known = self._knowledge
-        codes = open_pairs(self._candidates.sorted[1], known.component, known.table).tolist()
-        return next(((code >> 32, code & LOW) for code in codes if code not in self._unsure), None)
 
     def tell(self, pair: tuple[int, int], same: bool | None) -> None:
         """Record the answer to the open question, as `Ordering.tell`, or that somebody is unsure (None)."""
-        if same is None and self._pending is not None and self._is_open(pair):
+        if same is None and self._is_open(pair):
             self.learn(pair, None)
         else:
             super().tell(pair, same)  # type: ignore[arg-type]
-
-    def _run(self, labels: np.ndarray) -> None:
-        if self._candidates.tables is None and not self._unsure:
-            super()._run(labels)
-        else:  # compiled loops know of neither
-            Ordering._run(self, labels)
 
 
 class ScoredOrdering(TableOrdering, EdgeOrdering):
@@ -184,6 +165,13 @@ class ScoredOrdering(TableOrdering, EdgeOrdering):
         pairs = getattr(pairs, "candidates", pairs)
         super().__init__(pairs if isinstance(pairs, TableCandidates) else TableCandidates.of(pairs), rng=rng)  # type: ignore[arg-type]
 
+    def next_question(self) -> tuple[int, int] | None:
+        while (pair := super().next_question()) is not None and pair[0] << 32 | pair[1] in self._unsure:
+            self._walk.at[0] += 1
+        return pair
+
+    _run = Ordering._run  # the compiled loop knows of no tables
+
 
 class Audit(Tables, beyond.Audit):
     """`crowder.beyond.Audit` of an ordering whose crowd may be unsure.
@@ -205,21 +193,23 @@ class Audit(Tables, beyond.Audit):
     1.0
     """
 
-    _implied = 0  #: pairs that a yes about one text has settled, as far as this audit knows of them
+    _taken = 0  #: of the pairs that a yes about one text has implied, how many this audit knows of
+
+    def _implied(self) -> list[tuple[int, int, int]]:
+        return getattr(self.ordering, "implied", [])
 
     def _use(self, same: bool) -> None:
         super()._use(same)
-        for i, j in getattr(self.ordering, "implied", [])[self._implied :]:  # by records with one text
-            self._learn(i, j, True)
-            self._knowledge.count[ASKED] -= 1  # this was no question
-            self._implied += 1
+        for _, i, j in self._implied()[self._taken :]:
+            self._imply(i, j)
+            self._taken += 1
             self._found_now = None
 
     @property
     def resolution(self) -> beyond.Audited:
         """The clusters that follow from the answers so far, and the limit of what they miss."""
-        plain, texts = super().resolution, getattr(self.ordering.resolution, "texts", None)
-        return OwnAudited(**{one.name: getattr(plain, one.name) for one in fields(plain)}, texts=texts)
+        plain = super().resolution
+        return OwnAudited(**{one.name: getattr(plain, one.name) for one in fields(plain)}, implied=[*self._implied()])
 
     def tell(self, pair: tuple[int, int], same: bool | None) -> None:
         """Record the answer to the open question, as `Ordering.tell`."""
