@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from string import ascii_lowercase
 
 import numpy as np
 import pandas as pd
@@ -27,11 +28,6 @@ STREETS = """Acorn Bridge Castle Chapel Church Elm Forest Garden Harbour High Hi
 Orchard Park Queen River School Spring Station Sunset Temple Tower Valley Victoria Water Willow""".split()
 
 CITIES = "Arden Brookfield Clayton Dunmore Eastwick Fairview Greystone Hartwell Kingsport Linden Marlow Norwood".split()
-
-#: The largest mean number of errors in a record: its text has a few dozen characters.
-MOST_MISTAKES = 100
-
-LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 def people(sizes: Sequence[int], *, mistakes: float = 1.0, rng: Seed) -> pd.DataFrame:
@@ -70,7 +66,7 @@ def people(sizes: Sequence[int], *, mistakes: float = 1.0, rng: Seed) -> pd.Data
     [['Paula Winter', 'Eastwick', 'p1'], ['Paula Winter', 'Norwood', 'p1']]
     """
     rng = validation.generator(rng, "people")
-    mistakes = validation.number(mistakes, "mistakes", most=MOST_MISTAKES)
+    mistakes = validation.number(mistakes, "mistakes", most=100)
     rows = []
     for person, size in enumerate(cluster_sizes(sizes).tolist(), 1):
         true = _person(rng)
@@ -79,17 +75,15 @@ def people(sizes: Sequence[int], *, mistakes: float = 1.0, rng: Seed) -> pd.Data
             for _ in range(rng.poisson(mistakes)):
                 _mistake(row, rng)
             rows.append(row | {"label": f"p{person}"})
-    rows = [rows[i] for i in rng.permutation(len(rows))]
-    return pd.DataFrame([{"id": f"r{number}"} | row for number, row in enumerate(rows, 1)], dtype="str")
+    order = rng.permutation(len(rows))
+    return pd.DataFrame([{"id": f"r{number}"} | rows[i] for number, i in enumerate(order, 1)], dtype="str")
 
 
-def typo(text: str, rng: np.random.Generator) -> str:
+def _typo(text: str, rng: np.random.Generator) -> str:
     """The text with one typing error: a character replaced, dropped, doubled or swapped with the next."""
-    if not text:
-        return text
     at, kind = int(rng.integers(len(text))), int(rng.integers(4))
     if kind == 0:
-        return text[:at] + LETTERS[rng.integers(26)] + text[at + 1 :]
+        return text[:at] + _one(ascii_lowercase, rng) + text[at + 1 :]
     if kind == 1 and len(text) > 2:
         return text[:at] + text[at + 1 :]
     if kind == 2:
@@ -118,7 +112,8 @@ def _mistake(row: dict[str, str], rng: np.random.Generator) -> None:
         row[_one(["street", "city", "birth"], rng)] = ""
     else:
         field = _one(["name", "name", "street", "city", "birth"], rng)
-        row[field] = typo(row[field], rng)
+        if row[field]:
+            row[field] = _typo(row[field], rng)
 
 
 def _one(words: Sequence[str], rng: np.random.Generator) -> str:

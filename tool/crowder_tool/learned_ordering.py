@@ -95,7 +95,7 @@ class LearnedOrdering(TableOrdering):
     target, confidence : float, keyword only
         With `accept`: the precision and recall wanted, and with what confidence they are certified; in (0, 1).
     pairs, features : NearestPairs and ndarray, optional, keyword only
-        Candidates of these records (`crowder_tool.nearest_pairs`); and `features` of an earlier ordering of them.
+        Candidates of these records (`crowder_tool.nearest_pairs`); and what their similarity is learned from, (m, p).
     rng : int or numpy.random.Generator, keyword only
         Draws some of the first questions, and the pairs of the audit; breaks ties.
 
@@ -103,8 +103,6 @@ class LearnedOrdering(TableOrdering):
     ----------
     probability : ndarray of float64, shape (m,)
         The learned probability of a match of each candidate pair; before there is any, the similarity.
-    features : ndarray of float32, shape (m, p)
-        What it is learned from (`crowder_tool.candidates.pair_features`).
 
     Raises
     ------
@@ -177,7 +175,6 @@ class LearnedOrdering(TableOrdering):
             features = validation.numbers(features, "features")
         if features.ndim != 2 or len(features) != len(near.pairs):
             raise ValueError(f"features must have a row for each of the {len(near.pairs)} pairs, not {features.shape}")
-        self.features = features
         self._begin(near.candidates)
         self._similarity, self._codes = self._candidates.listed()
         self.probability = self._similarity.copy()

@@ -203,7 +203,6 @@ class Audit(Tables, beyond.Audit):
         for _, i, j in self._implied()[self._taken :]:
             self._imply(i, j)
             self._taken += 1
-            self._found_now = None
 
     @property
     def resolution(self) -> beyond.Audited:
