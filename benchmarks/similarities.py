@@ -17,7 +17,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from common import arguments, results_folder
-from scipy import sparse
 
 import crowder as cr
 import crowder_tool
@@ -38,7 +37,8 @@ def orderings(records: pd.DataFrame, table: str | None, seed: int) -> Iterator[t
     if table is not None:
         i, j = np.triu_indices(len(records), 1)
         across = near.tables[i] != near.tables[j]
-        every = TableCandidates.of(sparse.coo_array((every[across], (i[across], j[across]))), near.tables)
+        codes = i[across] << 32 | j[across]
+        every = TableCandidates(near.n, False, _values=every[across], _codes=codes, tables=near.tables)
     yield "q-grams", ScoredOrdering(every, rng=seed)
 
 

@@ -83,11 +83,8 @@ def test_learning_finds_the_matches_sooner_than_a_fixed_similarity():
             ordering.tell(pair := ordering.ask(), crowd(*pair))
         return ordering.resolution.n_matches
 
-    assert (
-        found(cr.EdgeOrdering(near.candidates, rng=7))
-        < 0.95 * matches
-        <= found(LearnedOrdering(records, pairs=near, rng=7))
-    )
+    fixed, learned = cr.EdgeOrdering(near.candidates, rng=7), LearnedOrdering(records, pairs=near, rng=7)
+    assert found(fixed) < 0.95 * matches <= found(learned)
 
 
 def test_unsure_and_contradictory_answers():
@@ -336,8 +333,7 @@ def test_the_limit_of_an_urn_is_ever_too_low_with_at_most_the_stated_probability
     alpha, runs, size = 0.1, 100, 40
     rng, wrong = np.random.default_rng(hits), 0
     for _ in range(runs):
-        (urn := Urn(np.arange(size), rng)).alpha = alpha
-        lowest = size
+        urn, lowest = Urn(np.arange(size), alpha, rng), size
         for code in urn.codes:
             urn.show(bool(code < hits))
             lowest = min(lowest, urn.most())

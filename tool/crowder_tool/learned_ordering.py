@@ -14,7 +14,7 @@ from crowder.beyond.audit import Draws, inside
 from crowder.engine import LOW, Knowledge, edge_ask, open_pairs, settled
 from crowder.validation import Seed
 from crowder_tool.candidates import NearestPairs, fields_of, kinds, nearest_pairs, pair_features, texts_of
-from crowder_tool.tables import OwnResolution, TableOrdering
+from crowder_tool.tables import OwnResolution, TableCandidates, TableOrdering
 
 __all__ = ["Accepted", "LearnedOrdering"]
 
@@ -54,11 +54,12 @@ class Accepted(OwnResolution):
 
 
 class Urn:
-    """Open pairs, packed, that were decided one way and are drawn without replacement. A hit was decided wrongly."""
+    """Open pairs, packed, that were decided one way and are drawn without replacement. A hit was decided wrongly; the
+    probability that `most` is ever too low is at most alpha."""
 
-    def __init__(self, codes: np.ndarray, rng: np.random.Generator) -> None:
-        self.codes = rng.permutation(codes)
-        self.drawn, self.draws, self.alpha = 0, Draws(), 0.0  # alpha: the error allowed for `most`
+    def __init__(self, codes: np.ndarray, alpha: float, rng: np.random.Generator) -> None:
+        self.codes, self.alpha = rng.permutation(codes), alpha
+        self.drawn, self.draws = 0, Draws()
 
     @property
     def left(self) -> np.ndarray:
@@ -147,6 +148,8 @@ class LearnedOrdering(TableOrdering):
     >>> len(set(found.clusters.tolist()))
     30
     """
+
+    _candidates: TableCandidates
 
     def __init__(
         self,
@@ -290,18 +293,15 @@ class LearnedOrdering(TableOrdering):
         left, waiting = left[~waiting], left[waiting]
         rng = np.random.default_rng([self._key, self._given])
         if self._given < FIRST and len(left):
-            few, weight = (
-                round((AT_RANDOM if self._fitted or not self.accept else 0.5) * step),
-                self._similarity[left] ** 2,
-            )
+            few = round((AT_RANDOM if self._fitted or not self.accept else 0.5) * step)
+            weight = self._similarity[left] ** 2
             drawn = left[rng.permutation(len(left))[:few]] if not weight.any() else rng.choice(
                 left, min(few, int((weight > 0).sum())), replace=False, p=weight / weight.sum())  # fmt: skip
             places = np.zeros(len(drawn), np.int64)
-            rest = left[~np.isin(left, drawn)]
         else:
             drawn = self._unexpected(left, _explored(self._given + step) - _explored(self._given))
-            rest = left[~np.isin(left, drawn)]
-            places = np.sort(rng.integers(min(step, len(rest)) + 1, size=len(drawn)))
+            places = np.sort(rng.integers(min(step, len(left) - len(drawn)) + 1, size=len(drawn)))
+        rest = left[~np.isin(left, drawn)]
         self._queue = self._codes[np.concatenate([np.insert(rest, places, drawn), waiting])]
 
     def _unexpected(self, left: np.ndarray, few: int) -> np.ndarray:
@@ -352,8 +352,7 @@ class LearnedOrdering(TableOrdering):
         line = LogisticRegression(C=C, solver="newton-cholesky").fit(rows.astype(float), same, sample_weight=weight)
         odds = np.clip(line.decision_function(self._scaled).astype(float), -9.0, 9.0)
         if len(places) >= TREES_AFTER:
-            likeliest = [np.argsort(-by, kind="stable")[:LIKELIEST] for by in (odds, self._similarity)]
-            top = np.union1d(*likeliest)
+            top = np.union1d(*(np.argsort(-by, kind="stable")[:LIKELIEST] for by in (odds, self._similarity)))
             trees = ExtraTreesClassifier(TREES, min_samples_leaf=2, max_features=0.3, random_state=self._key % 2**32)
             share = trees.fit(rows, same, sample_weight=weight).predict_proba(self._scaled[top])[:, 1]
             share = np.clip(share, 1e-4, 1 - 1e-4)
@@ -413,11 +412,11 @@ class LearnedOrdering(TableOrdering):
         self._rounds += 1
         rng = np.random.default_rng([self._key, self._rounds, 1])
         accepted, rejected = self._open()
-        self._urns = [Urn(accepted, rng), Urn(rejected[~self._is_excluded(rejected)], rng)]
-        pairs = sum(len(urn.codes) for urn in self._urns)
+        sides = accepted, rejected[~self._is_excluded(rejected)]
         error = (1 - self.confidence) / (self._rounds * (self._rounds + 1))  # of all rounds: 1 - confidence
-        for urn in self._urns:  # most is allowed where most has to be drawn
-            urn.alpha = error * len(urn.codes) / max(pairs, 1)
+        pairs = max(1, sum(map(len, sides)))
+        # Most of the error is allowed where most has to be drawn.
+        self._urns = [Urn(codes, error * len(codes) / pairs, rng) for codes in sides]
 
     def _drawn(self, n: int) -> list[tuple[int, int]]:
         """The next draws that have to be asked about; none at the end, or if it is better to learn again."""

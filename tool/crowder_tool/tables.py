@@ -17,7 +17,7 @@ import numpy as np
 from crowder import beyond
 from crowder.engine import ASKED, LOW, Knowledge, learn, settled
 from crowder.orderings import EdgeOrdering, Ordering
-from crowder.pairs import Candidates, candidates
+from crowder.pairs import Candidates
 from crowder.resolution import Resolution
 
 __all__ = ["Audit", "ScoredOrdering", "TableCandidates", "TableOrdering"]
@@ -28,12 +28,6 @@ class TableCandidates(Candidates):
     """Candidate pairs, none of them within a table; `tables` (n,) numbers the table of each record."""
 
     tables: np.ndarray | None = None
-
-    @classmethod
-    def of(cls, pairs: Any, tables: np.ndarray | None = None) -> TableCandidates:
-        """Candidate pairs, or similarities in any form that `crowder.pairs.candidates` takes, with these tables."""
-        made = candidates(pairs)
-        return cls(made.n, made.complete, made._square, made._values, made._codes, tables)
 
     @cached_property
     def neighbours(self) -> tuple[np.ndarray, np.ndarray]:
@@ -111,8 +105,6 @@ class TableOrdering(Tables):
     A pair about which somebody is unsure (None) stays open, and is not asked about again.
     """
 
-    _candidates: TableCandidates
-
     def _begin(self, pairs: Candidates) -> None:
         super()._begin(pairs)
         self._unsure: set[int] = set()
@@ -162,8 +154,7 @@ class ScoredOrdering(TableOrdering, EdgeOrdering):
     """
 
     def __init__(self, pairs: Any, *, rng: Any) -> None:
-        pairs = getattr(pairs, "candidates", pairs)
-        super().__init__(pairs if isinstance(pairs, TableCandidates) else TableCandidates.of(pairs), rng=rng)  # type: ignore[arg-type]
+        super().__init__(getattr(pairs, "candidates", pairs), rng=rng)
 
     def next_question(self) -> tuple[int, int] | None:
         while (pair := super().next_question()) is not None and pair[0] << 32 | pair[1] in self._unsure:
