@@ -1,7 +1,6 @@
 """The command: a file's way to its clusters, what its help teaches, and mistakes, kills and full disks on the way."""
 
 import io
-import json
 import os
 import re
 import shlex
@@ -13,8 +12,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from crowder_tool import Journal, people
 from crowder_tool import __main__ as command
+from crowder_tool import people
 from crowder_tool.__main__ import main
 from crowder_tool.project import Project
 
@@ -100,7 +99,7 @@ def test_an_audit_in_sheets_ends_with_what_it_certifies(run, here, monkeypatch):
     out = run("answers my.crowder/questions-1.csv")[1]
     assert "ertified" not in out  # not a word before an audit is asked for
     with monkeypatch.context() as patch:
-        patch.setattr(Project, "audit", None)  # nor is one replayed that has not begun
+        patch.setattr(Project, "audit", None)  # nor is an audit replayed that has not begun
         assert "No recall is certified, since no audit has begun. To begin one: crowder audit my" in run("clusters")[1]
     out = run("audit --recall 0.8")[1]
     (said,) = re.findall(
@@ -149,17 +148,14 @@ def test_two_files_and_scores(here, capsys):
     records[::2].to_csv("a.csv", index=False), records[1::2].to_csv("b.csv", index=False)
     assert main(["start", "a.csv", "b.csv"]) == 0
     assert "12 records" in (out := capsys.readouterr().out) and "no duplicates" not in out
-    text = Path("b.csv").read_text()
-    Path("c.csv").write_text(text + text.splitlines()[-1].replace("r", "s", 1))
-    assert main(["start", "a.csv", "c.csv"]) == 0
-    last = records["id"][11]
-    assert f"like some:\n  {last} and {last.replace('r', 's')}: " in capsys.readouterr().out
-    assert {i[0] for i in Project("a-b.crowder").table()["file"]} == {"a", "b"}
+    last = (text := Path("b.csv").read_text()).splitlines()[-1]
+    Path("b.csv").write_text(text + last.replace("r", "s", 1))  # the same under another identifier
+    assert main(["start", "a.csv", "b.csv"]) == 0
+    name = last.split(",")[0]
+    assert f"like some:\n  {name} and {name.replace('r', 's')}: " in capsys.readouterr().out
     Path("scores.csv").write_text("left,right,score\nr1,r2,0.9\nr3,r4,0.4\n")
     assert main(["start", "my.csv", "--scores", "scores.csv"]) == 0
-    assert (
-        "2 candidate pairs, in scores.csv" in capsys.readouterr().out and len(Project("my.crowder").questions(9)) == 2
-    )
+    assert "2 candidate pairs, in scores.csv" in capsys.readouterr().out
 
 
 def test_a_stretch_without_a_match_is_told(here, capsys, monkeypatch):
@@ -198,15 +194,6 @@ def test_every_next_step_works_where_there_are_two_projects(run):
     assert len(Project("its records.crowder").votes) == votes > 0
 
 
-def test_answers_at_a_pipe_and_a_new_start_with_them(run):
-    code, said, errors = run("label", "n\nn\nu\nundo\n")
-    assert code == 0 and "2 answers saved" in said and errors == ""
-    code, _, _ = run("start my.csv --price 1 --neighbours 9")
-    settings = json.loads(Path("my.crowder/project.json").read_text())["settings"]
-    assert code == 0 and settings["price"] == 1 and settings["neighbours"] == 9
-    assert len(Project("my.crowder").votes) == 2
-
-
 def test_a_table_of_other_forms_is_read_with_the_options_that_messages_name(run):
     RECORDS.rename(columns={"id": "key"}).to_csv("german.csv", index=False, sep=";", encoding="cp1252")
     code, _, errors = run("start german.csv")
@@ -243,24 +230,18 @@ def files_here():
     ("start nosuch.csv", "nosuch.csv"),
     ("start my.csv --id nosuch", "column 'nosuch' must be in the header"),
     ("start my.csv --neighbours 0", "must be a number, 1 or more, not '0'"),
-    ("start my.csv --price much", "price"),
-    ("start my.csv --price nan", "price"),
-    ("start my.csv --price=-1", "price"),
+    ("start my.csv --price nan", "must be a number, 0 or more, not 'nan'"),
+    ("start my.csv --price=-1", "must be a number, 0 or more, not '-1'"),
     ("start .", "FILE.csv must be a file, not the folder ."),
     ("label --worker=", "must be a name, not ''"),
-    ("label --worker a\ud800", r"must be a name, not 'a\ud800'"),
-    ("start my.csv --identical maybe", "identical"),
     ("start my.csv my.csv my.csv", "one file or two"),
     ("start my.csv --scores nosuch.csv", "nosuch.csv"),
     ("audit --recall 95", "must be between 0 and 1, not '95'"),
-    ("next --size 0", "must be a number, 1 or more, not '0'"),
     ("label --size 9", "--size is the number of questions on a page; add --html"),
     ("label nosuch", "nosuch must be a project, but has no project.json; run: crowder start"),
     ("label my.csv", "my.csv must be a project"),
     ("answers nosuch.csv", "nosuch.csv"),
-    ("answers nosuch-*.csv", "nosuch-*.csv"),
     ("answers my.csv", "column 'id_a' must be in the header"),
-    ("", "required: COMMAND"),
 ])  # fmt: skip
 def test_a_mistake_is_told_in_one_line_and_changes_nothing(run, line, message):
     before = files_here()
@@ -270,44 +251,19 @@ def test_a_mistake_is_told_in_one_line_and_changes_nothing(run, line, message):
     assert before == files_here()
 
 
-def limited(script, *arguments):
-    """A script in a process of its own, with everything imported before it limits itself."""
-    text = f"import os, sys, resource, signal\nfrom crowder_tool.__main__ import main\n{script}"
-    return subprocess.run([sys.executable, "-c", text, *arguments], capture_output=True, text=True, input="n\n" * 9)
-
-
 @UNIX
 def test_a_full_disk_is_told_and_what_was_answered_stays(run, here):
-    with Journal(None, "my.crowder/answers.db") as journal:
-        journal.record([(0, 1, True, "ann")])
+    Project("my.crowder").record({(0, 1, "ann"): True})
     script = """
+import resource, signal, sys
+from crowder_tool.__main__ import main  # before it limits itself
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
 sys.exit(main(["label", "my.crowder"]))"""
-    done = limited(script)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, input="n\n" * 9)
     assert done.returncode == 1 and "crowder: error: " in done.stderr and "Traceback" not in done.stderr
     assert Project("my.crowder").votes == [(0, 1, True, "ann")]
     assert run("clusters")[0] == 0
-
-
-@UNIX
-def test_a_folder_that_cannot_be_written_is_told_and_can_be_read(run, here):
-    run("next")
-    script = """
-from crowder_tool.project import Project
-main(["clusters", "my.crowder"]), Project("my.crowder").questions(1)  # imports what it needs, while it can
-for name in (".", "my.crowder"):
-    os.chmod(name, 0o555)
-if os.geteuid() == 0:
-    os.setuid(65534)
-sys.exit(main(sys.argv[1:]))"""
-    for parent in here.parents:  # pytest's folders are for their owner alone
-        if parent.stat().st_uid == os.geteuid() and parent != parent.parent and "pytest" in str(parent):
-            parent.chmod(0o755)
-    done = limited(script, "label", "my.crowder")
-    assert done.returncode == 1 and re.match(r"crowder: error: .*(denied|read-?only|unable to open)", done.stderr)
-    for path in [here, here / "my.crowder"]:
-        path.chmod(0o755)
 
 
 @UNIX

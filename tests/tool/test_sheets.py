@@ -6,12 +6,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-import crowder as cr
 from crowder_tool import sheets
-from crowder_tool.sheets import escape_formula
 
 PLACES = pd.DataFrame(
     {
@@ -59,17 +55,14 @@ ODD = ["a" * 200_000, *(f"a{end}=b" for end in ["\r", "\n", "\r\n", "\v", "\f", 
        "\r=1", "\tx", ' "a"', "'=1", "a,b", " blank ", ""]  # fmt: skip
 
 
-@pytest.mark.parametrize("with_token", [True, False])
-def test_a_sheet_is_read_back_whatever_the_records_contain(with_token, tmp_path):
-    """Without a token, the texts must be those of the records."""
+def test_a_sheet_is_read_back_whatever_the_records_contain(tmp_path):
     records = pd.DataFrame({"id": [f"{k}\r=x" for k in range(len(ODD))], "text": ODD, "a\rb": "c"})
     pairs = [(k, (k + 1) % len(ODD)) for k in range(len(ODD))]
     sheet = question_sheet(records, ["text", "a\rb"], pairs).assign(same=["yes", "no"] * (len(ODD) // 2) + ["unsure"])
-    sheet = sheet if with_token else sheet.drop(columns="token")
     path = sheets.write_sheet(f"{tmp_path}/questions", sheet)
-    rows = read_sheets(path, records, ["text", "a\rb"])
-    assert [row[:3] for row in rows] == [(*pair, (True, False)[k % 2]) for k, pair in enumerate(pairs[:-1])] + [
-        (*pairs[-1], None)
+    said = [True, False] * (len(ODD) // 2) + [None]
+    assert [row[:3] for row in read_sheets(path, records, ["text", "a\rb"])] == [
+        (*pair, same) for pair, same in zip(pairs, said, strict=True)
     ]
 
 
@@ -91,10 +84,6 @@ def test_all_votes_are_read_also_if_they_contradict_one_another(tmp_path):
         (1, 2, True, second), (2, 3, True, second), (1, 3, False, second), (1, 0, None, second),
     ]  # fmt: skip
     assert [(row.i, row.j, row.worker) for row in rows if not row.answered] == [(0, 3, first), (0, 3, "ann")]
-    strategy = cr.beyond.NoisyOrdering(np.linspace(0.9, 0.1, 6), rng=1)
-    for vote in votes:
-        strategy.learn(vote[:2], *vote[2:])
-    assert strategy.answers == votes
 
 
 @pytest.mark.parametrize("sep", [",", ";", "\t"])
@@ -166,28 +155,17 @@ CITIES = PLACES.assign(city="Orlando", name=["Disney", "Magic", "Park", "World",
 PAIRS = [(0, 1), (1, 2), (2, 3), (3, 4)]
 
 
-@pytest.mark.parametrize("with_token", [True, False])
-@pytest.mark.parametrize(("moved", "message"), [
-    (["id_b"], "row 2, column 'name_b': it must be the text of record '3', but is 'Magic', not 'Park'"),
-    (["name_b", "zip_b"], "row 2, column 'name_b': it must be the text of record '2', but is 'Park', not 'Magic'"),
-    (["id_b", "name_b", "zip_b"], "row 2, column 'token': it does not fit '1' and '3' in this project"),
-    (["token"], "row 2, column 'token': it does not fit '1' and '2' in this project"),
+@pytest.mark.parametrize(("moved", "names"), [
+    (["id_b"], "'1' and '3'"), (["id_b", "name_b", "zip_b"], "'1' and '3'"), (["token"], "'1' and '2'"),
 ])  # fmt: skip
-def test_columns_that_were_moved_against_each_other_are_refused(tmp_path, moved, message, with_token):
-    """By one row, as a slip in a spreadsheet does: with tokens whatever was moved, without them by the texts."""
+def test_columns_that_were_moved_against_each_other_are_refused(tmp_path, moved, names):
+    """By one row, as a slip in a spreadsheet does."""
     sheet = question_sheet(CITIES, ["name", "zip", "city"], PAIRS).assign(same="yes")
     path = filled(tmp_path / "q.csv", sheet)
     assert len(read_sheets(path, CITIES, ["name", "zip", "city"])) == 4
     sheet[moved] = np.roll(sheet[moved].to_numpy(), -1, axis=0)
-    if not with_token:
-        sheet = sheet.drop(columns="token")
-    filled(path, sheet)
-    noticed = "token" not in message if not with_token else moved != ["name_b", "zip_b"]
-    if not noticed:  # whole questions, or what is shown beside questions that are bound by their tokens
-        assert len(read_sheets(path, CITIES, ["name", "zip", "city"])) == 4
-        return
-    with pytest.raises(ValueError, match=re.escape(message)):
-        read_sheets(path, CITIES, ["name", "zip", "city"])
+    with pytest.raises(ValueError, match=f"row 2, column 'token': it does not fit {names} in this project"):
+        read_sheets(filled(path, sheet), CITIES, ["name", "zip", "city"])
 
 
 def test_the_sheet_of_another_project_is_refused_whatever_they_share(tmp_path):
@@ -201,21 +179,16 @@ def test_the_sheet_of_another_project_is_refused_whatever_they_share(tmp_path):
 def test_what_spreadsheets_do_to_cells_is_no_other_text(tmp_path):
     records = pd.DataFrame({"id": ["=1", "b"], "zip": ["007", "1.50"], "name": ["-Ann  Lee", "Bo"]})
     sheet = question_sheet(records, ["zip", "name"], [(0, 1)])
-    sheet = sheet.assign(same="yes", zip_a="7", zip_b="1.5", name_a="-ann lee")
-    for changed in (sheet, sheet.drop(columns="token"), sheet.drop(columns=["zip_a", "token"])):
+    sheet = sheet.assign(same="yes", zip_a="7", zip_b="1. May", name_a="-ann lee")  # the token says what was asked
+    for changed in (sheet, sheet.drop(columns="token")):
         assert read_sheets(filled(tmp_path / "q.csv", changed), records, ["zip", "name"])[0].same
-    mangled = filled(tmp_path / "q.csv", sheet.assign(zip_a="1. May"))  # the token says what was asked
-    assert read_sheets(mangled, records, ["zip", "name"])[0].same
-    with pytest.raises(ValueError, match="'token': it must stay as it was, but is blank"):
+    with pytest.raises(ValueError, match="'token': it does not fit"):
         read_sheets(filled(tmp_path / "q.csv", sheet.assign(token="")), records, ["zip", "name"])
 
 
-@given(st.permutations(["x", "'x", "=z", "'=z", "''=z", "-1", "@"]).map(lambda ids: ids[:5]))
-@settings(deadline=None, max_examples=40)
-def test_identifiers_with_apostrophes_are_not_confused(tmp_path_factory, ids):
-    path = tmp_path_factory.mktemp("ids") / "q.csv"
-    pairs = [(i, j) for i in range(5) for j in range(i)]
-    filled(path, question_sheet(records_of(ids), [], pairs), same="no")
-    assert [row[:2] for row in read_sheets(path, records_of(ids))] == pairs
-    for cell in ids:
-        assert escape_formula(cell) == cell or escape_formula(cell) == f"'{cell}"
+def test_identifiers_with_apostrophes_are_not_confused(tmp_path):
+    """A formula is written with an apostrophe before it; there may be another record that is called so."""
+    records = records_of(["x", "'x", "=z", "'=z", "''=z", "-1", "@"])
+    pairs = [(i, j) for i in range(7) for j in range(i)]
+    path = filled(tmp_path / "q.csv", question_sheet(records, [], pairs), same="no")
+    assert [row[:2] for row in read_sheets(path, records)] == pairs

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from crowder_tool.label import ask, page, visible
-from crowder_tool.project import LATELY, Project, find
+from crowder_tool.project import LATELY, Project, find, make_project
 
 TOP = """\
 Find the records of a CSV file, or of two, that are about the same thing: crowder chooses pairs, people say whether they
@@ -80,19 +80,12 @@ def _parser() -> argparse.ArgumentParser:
         help="unique identifiers (default, or '': id, or the numbers of the rows)")  # fmt: skip
     add("--fields", metavar="A,B,C", type=lambda text: text.split(",") if text else None,
         help="columns to compare (default, or '': all others)")  # fmt: skip
-    add("--sep", help=r"separator of the cells (default: a comma; '\t' is a tab)")
+    add("--sep", type=lambda text: text.replace(r"\t", "\t"),
+        help=r"separator of the cells (default: a comma; '\t' is a tab)")  # fmt: skip
     add("--encoding", help="of the file (default: utf-8)")
-    add(
-        "--scores",
-        metavar="FILE.csv",
-        help="pairs that another program has scored: left, right, score (in [0, 1]); '': none",
-    )
+    add("--scores", metavar="FILE.csv", help="pairs that another program has scored: left, right, score; '': none")
     add("--neighbours", type=_size, help="how many similar records of each to compare (default: 20)")
-    add(
-        "--identical",
-        choices=["same", "ask"],
-        help="what records with one text are (default: ask, one question for each text)",
-    )
+    add("--identical", choices=["same", "ask"], help="records with one text (default: ask, one question for each text)")
     add("--price", type=_price, help="of one answer (default: 0.05)")
     alone = "folder NAME.crowder (default: the only one here)"
     for name in ("label", "next", "audit", "clusters"):
@@ -147,16 +140,13 @@ def start(csv: list[str], **changes: Any) -> None:
     """
     if len(csv) > 2:
         raise ValueError("FILE.csv must be one file or two, not more")
-    paths = [Path(path) for path in csv]
-    for path in paths:
-        if path.is_dir():
-            raise ValueError(f"FILE.csv must be a file, not the folder {path}")
-    project = Project(paths[0].with_name("-".join(path.stem for path in paths) + ".crowder"), *paths, **changes)
-    project.start()
+    if folders := [path for path in csv if Path(path).is_dir()]:
+        raise ValueError(f"FILE.csv must be a file, not the folder {folders[0]}")
+    project, renamed = make_project(csv, **changes)
     near, price = project.near, 100 * project.settings["price"]
     questions = len(project.still_open(map(tuple, near.pairs.tolist())))
-    print(f"{' and '.join(csv)}: {_count(project.n, 'record')}, compared by {visible(', '.join(project.fields))}.")
-    for name, other in project.renamed.items():
+    print(f"{' and '.join(csv)}: {_count(near.n, 'record')}, compared by {visible(', '.join(project.fields))}.")
+    for name, other in renamed.items():
         print(f"The column {visible(name)!r} is {f'now {visible(other)!r}' if other else 'no longer there'}.")
     if odd := [name for name in project.fields if name[0].isdigit() or name in set(project.records[name])]:
         print(
@@ -166,7 +156,7 @@ def start(csv: list[str], **changes: Any) -> None:
         print(f"Repeating the text of an earlier one: {number:,}. " + (
             "They count as the same." if project.settings["identical"] == "same" else
             "A question is asked about each such text; if they are surely the same: --identical same"))  # fmt: skip
-    if twice := project.alike_within(SHOWN) if len(paths) == 2 else []:
+    if twice := project.alike_within(SHOWN) if len(csv) == 2 else []:
         print("A file of two must have no duplicates: pairs within one are never asked about. These look like some:")
         for i, j in twice:
             print(f"  {visible(project.ids[i])} and {visible(project.ids[j])}: "
@@ -257,8 +247,7 @@ def answers(sheets: list[str], project: Project, **how: str) -> None:
     _disagreements(project)
 
 
-def audit(project: Project, recall: float | None = None, confidence: float | None = None,
-          pause: bool = False) -> None:  # fmt: skip
+def audit(project: Project, pause: bool = False, **target: float) -> None:
     """Let the next questions be drawn at random among the open candidate pairs, until a recall is certified.
 
     Begin when matches have become rare among the last questions. What is certified holds if all answers are true.
@@ -267,7 +256,7 @@ def audit(project: Project, recall: float | None = None, confidence: float | Non
       crowder audit --recall 0.9 --confidence 0.99
       crowder audit --pause                         back to likely matches; the audit can go on later
     """
-    project.turn_audit(not pause, recall, confidence)
+    project.turn_audit(not pause, **target)
     _certified(project, always=True)
     if not pause and project.questions(1):
         print(f"Its questions are now the next ones: {_next('label', project)}, or {_next('next', project)}")
@@ -283,7 +272,8 @@ def clusters(project: Project) -> None:
       crowder clusters my.crowder
     """
     path, groups = project.write_clusters(), np.bincount(project.settled.clusters)
-    print(f"{path}: {project.n} records in {_count(len(groups), 'cluster')}, {(groups > 1).sum()} of several records.")
+    print(f"{path}: {_count(len(project.ids), 'record')} in {_count(len(groups), 'cluster')}, "
+          f"{(groups > 1).sum()} of several records.")  # fmt: skip
     print(f"{project.progress()}.")
     _certified(project, always=True)
     _disagreements(project)

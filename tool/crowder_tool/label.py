@@ -11,7 +11,6 @@ from contextlib import suppress
 from hashlib import blake2b
 from importlib.resources import files
 from typing import IO, TYPE_CHECKING
-from unicodedata import combining, east_asian_width
 
 from crowder_tool.sheets import FORMULA, QUOTED, token
 
@@ -43,7 +42,7 @@ def ask(project: Project, worker: str, stdin: IO[str], stdout: IO[str], first: S
             said = KEYS.get(word, word)
             print(said if stdin.isatty() else "", file=stdout)
             if said in SAID:
-                project.answer(queue.pop(0), SAID[said], worker)
+                project.record({(*queue.pop(0), worker): SAID[said]})
                 given += 1
             elif said == "quit":
                 break
@@ -64,24 +63,12 @@ def shown(project: Project, pair: tuple[int, int]) -> str:
     """Two records as text, one below the other in each field that is not equal."""
     a, b = (project.records.iloc[record] for record in pair)
     fields = [field for field in ["id", *project.fields] if (a[field] + b[field]).strip()]
-    names, cut = [visible(field) for field in fields], [_cut(visible(field)) for field in fields]
-    names = cut if len({*cut}) == len(cut) else names
-    room, lines = max(map(_columns, names)), []
-    for field, name in zip(fields, names, strict=True):
-        lines.append(f"  {name}{' ' * (room - _columns(name))}  {visible(a[field]) or '-'}")
+    room, lines = max(len(visible(field)) for field in fields), []
+    for field in fields:
+        lines.append(f"  {visible(field):{room}}  {visible(a[field]) or '-'}")
         if a[field] != b[field]:
             lines.append(f"{'':{room + 2}}  {visible(b[field]) or '-'}")
     return "\n".join(lines)
-
-
-def _cut(name: str) -> str:
-    """A long name without its middle: names of fields often begin alike."""
-    return name if len(name) <= 24 else f"{name[:10]}...{name[-11:]}"
-
-
-def _columns(text: str) -> int:
-    """The width of the text in a terminal: characters of East Asia take two columns, combining marks none."""
-    return sum(0 if combining(c) else 1 + (east_asian_width(c) in "WF") for c in text)
 
 
 def page(project: Project, pairs: list[tuple[int, int]]) -> tuple[str, str]:
@@ -100,7 +87,7 @@ def page(project: Project, pairs: list[tuple[int, int]]) -> tuple[str, str]:
     ]
     here = {group for question in questions for group in question["groups"]}
     data = {
-        "name": project.csv.name, "fields": project.fields, "sep": project.settings["sep"],
+        "name": project.files[0].name, "fields": project.fields, "sep": project.settings["sep"],
         "formula": f"^(?:{FORMULA.pattern})", "quoted": QUOTED.pattern,
         "apart": [pair for pair in sorted(apart) if here.issuperset(pair)], "questions": questions,
     }  # fmt: skip

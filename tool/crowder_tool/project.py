@@ -20,7 +20,6 @@ from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 import pandas as pd
@@ -31,76 +30,200 @@ from crowder_tool.candidates import NearestPairs, fields_of, identical_pairs, ne
 from crowder_tool.journal import Journal, Pair
 from crowder_tool.learned_ordering import LearnedOrdering
 from crowder_tool.progress import told
-from crowder_tool.record_file import as_records, encodable, naming, read_rows, rows_of
+from crowder_tool.record_file import as_records, encodable, naming, rows_of
 from crowder_tool.replayed_audit import ReplayedAudit
 from crowder_tool.scored_pairs import from_pairs
 from crowder_tool.votes import Settled, renumbered, settle
 
-__all__ = ["DEFAULTS", "Project", "find"]
+__all__ = ["DEFAULTS", "Project", "find", "make_project"]
 
 #: Of so many last questions it is said how many were matches; what two records of one file are at least told by.
 LATELY, ALIKE = 100, 0.8
-DEFAULTS: dict[str, Any] = {"id": None, "fields": None, "sep": ",", "encoding": "utf-8", "scores": None, "scored": None,
+DEFAULTS: dict[str, Any] = {"id": None, "fields": None, "sep": ",", "encoding": "utf-8", "scores": None,
                             "neighbours": 20, "identical": "ask", "price": 0.05}  # fmt: skip
 TABLE, SEED = "(file)", 0  # the column that names the table of each of two files; of what is drawn at random
 
 Vote = tuple[int, int, bool | None, str | None]
 
+# --- made --------------------------------------------------------------------------------------------------------
+
+
+def make_project(csv: Sequence[str | os.PathLike[str]], **changes: Any) -> tuple[Project, dict[str, str | None]]:
+    """Make the project of a file of records, or of two that have no duplicates each; or take their new state, and
+    changed settings (first those of `DEFAULTS`).
+
+    Returned are the project, and columns that the files no longer have, with what they are called now (None: gone). If
+    anything is wrong, nothing is written.
+    """
+    paths = [Path(path) for path in csv]
+    folder = paths[0].with_name("-".join(path.stem for path in paths) + ".crowder")
+    if changes.get("scores"):
+        changes["scores"] = os.path.relpath(changes["scores"], folder)
+    before = Project(folder) if (folder / "project.json").exists() else None
+    settings = DEFAULTS | (before.settings if before else {}) | changes
+    contents = [path.read_bytes() for path in paths]
+    tables = _tables(paths, contents, settings)
+    asked, called = list[int](), dict[str, str | None]()  # records that have answers; columns by their former names
+    if (answers := folder / "answers.db").exists():
+        with Journal(None, answers) as journal:
+            asked = np.unique(journal.answers()[["i", "j"]]).tolist()
+    if before:
+        called = _called(before, _joined(tables, "inner"), asked, paths)
+        if "fields" not in changes:
+            settings["fields"] = [called[name] for name in before.fields if called[name]]
+        if "id" not in changes:
+            settings["id"] = called.get(settings["id"] or "id", settings["id"])
+    if settings["fields"]:  # an identifier may have been named since
+        settings["fields"] = [name for name in settings["fields"] if name != settings["id"]]
+    records, settings["fields"] = _records(paths, tables, settings)
+    if asked and asked[-1] >= len(records):
+        raise ValueError(f"{_listed(paths)} must still have record {asked[-1] + 1}, which has an answer, but has "
+                         f"{len(records)} records; restore what was removed")  # fmt: skip
+    candidates = _candidates(folder, records, settings, paths)
+    folder.mkdir(exist_ok=True)
+    with Journal(None, answers, like=paths[0]) as journal:
+        journal.record([])  # so that the first answer does not find that it cannot be written
+        told = {"files": [os.path.relpath(path, folder) for path in paths], "settings": settings, "journal": journal.id}
+    # The candidates first, and what they are last: until then, a project that is written half is refused.
+    files.write(folder / "candidates.npz", candidates, like=paths[0])
+    for copy, content in zip(_copies(folder, paths), contents, strict=True):
+        files.write(copy, content, like=paths[0])
+    told["key"] = _digest(candidates)
+    files.write(folder / "project.json", json.dumps(told).encode(), like=paths[0])
+    return Project(folder), {name: other for name, other in called.items() if name != other}
+
+
+@told("reading the records")
+def _tables(paths: Iterable[Path], contents: Iterable[bytes], settings: dict[str, Any]) -> list[pd.DataFrame]:
+    """The rows of each file, with all its columns."""
+    tables = []
+    for path, content in zip(paths, contents, strict=True):
+        with naming(path):
+            tables.append(rows_of(content, settings["encoding"], settings["sep"]))
+    return tables
+
+
+def _records(paths: list[Path], tables: list[pd.DataFrame], settings: dict[str, Any]) -> tuple[pd.DataFrame, list[str]]:
+    """The records of one file or two, and the fields that all of them have."""
+    read = []
+    for path, table in zip(paths, tables, strict=True):
+        with naming(path):
+            read.append(as_records(table, settings["id"], settings["fields"]))
+    fields = [name for name in read[0] if name not in ("id", "label") and all(name in table for table in read)]
+    if not fields:
+        raise ValueError(f"{_listed(paths)} must have a column in common besides the identifiers")
+    if len(read) == 1:
+        return read[0], fields
+    names = [encodable(path.stem) for path in paths]
+    if names[0] == names[1]:
+        raise ValueError(f"two files must have different names, not both {names[0]}")
+    if set(read[0]["id"]) & set(read[1]["id"]):
+        read = [table.assign(id=f"{name}:" + table["id"]) for name, table in zip(names, read, strict=True)]
+    read = [table[["id", *fields]].assign(**{TABLE: name}) for name, table in zip(names, read, strict=True)]
+    return pd.concat(read, ignore_index=True), fields
+
+
+def _called(before: Project, now: pd.DataFrame, asked: list[int], paths: list[Path]) -> dict[str, str | None]:
+    """What the identifiers and fields of a project are called in a new state of the files, to which records may have
+    been added at the end: None if they are gone. An error if what is left of the text of a record that has an answer
+    is another one."""
+    then = _joined(before.tables, "inner")
+    then, now = (table.loc[:, ~table.columns.duplicated()] for table in (then, now))
+    rows = min(len(then), len(now))
+    new = {name: now[name][:rows].tolist() for name in now if name not in then}
+    called = dict[str, str | None]()
+    for name in [name for name in (before.settings["id"] or "id", *before.fields) if name in then]:
+        text = then[name][:rows].tolist()
+        called[name] = name if name in now else next((other for other in new if new[other] == text), None)
+    if asked and not any(called.values()):
+        raise ValueError(f"{_listed(paths)} must have one of the columns {', '.join(map(repr, called))}, since there "
+                         "are answers about their text")  # fmt: skip
+    for record in [record for record in asked if record < rows]:
+        for name, other in called.items():
+            if other and (old := then[name][record]) != (text := now[other][record]):
+                raise ValueError(
+                    f"{_listed(paths)}: record {record + 1} has answers, but its {other!r} is now {text[:40]!r}, not "
+                    f"{old[:40]!r}. Restore that text (records can be added at the end only); without crowder start "
+                    "the project goes on with its copy of the file"
+                )
+    return called
+
+
+@told("finding the pairs that may match")
+def _candidates(folder: Path, records: pd.DataFrame, settings: dict[str, Any], paths: list[Path]) -> bytes:
+    """The candidate pairs and what compares them, as a file."""
+    table = TABLE if TABLE in records else None
+    if settings["scores"]:
+        scores = Path(os.path.normpath(folder / settings["scores"]))
+        with naming(scores):
+            frame = rows_of(scores.read_bytes(), settings["encoding"], None).reset_index(drop=True)
+            near = _scored(frame, records, table, [encodable(path.stem) for path in paths])
+    else:
+        near = nearest_pairs(records, table=table, neighbours=settings["neighbours"])
+    content, kept = io.BytesIO(), vars(near) | {"features": pair_features(fields_of(records, table), near)}
+    np.savez(content, **{name: part for name, part in kept.items() if part is not None})
+    return content.getvalue()
+
+
+def _scored(frame: pd.DataFrame, records: pd.DataFrame, table: str | None, names: list[str]) -> NearestPairs:
+    """The candidate pairs of another program, whose scores take the place of the similarities of their texts; `names`
+    are those of the files."""
+    if frame.empty:
+        raise ValueError("the file must have pairs below its header")
+    scored, ids, tables = from_pairs(frame, one_to_one=bool(table)), pd.Index(records["id"]), None
+    known = pd.Index(scored.ids)
+    if table:
+        tables = records[table].factorize()[0]
+        stems = dict(zip(("left", "right"), names, strict=True))
+        full = [f"{stems.get(side, side)}:{name}" for side, name in zip(scored.tables or [], known, strict=True)]
+        known = known.where(known.isin(ids), full)
+    number = ids.get_indexer(known)
+    if (number < 0).any():
+        raise ValueError(f"{scored.ids[int(number.argmin())]!r} must be the identifier of a record")
+    values, codes = scored.candidates.listed()
+    pairs = np.sort(number[np.column_stack(np.divmod(codes, 1 << 32))], axis=1)
+    order = np.lexsort([pairs[:, 1], pairs[:, 0]])
+    if tables is not None and len(wrong := pairs[tables[pairs[:, 0]] == tables[pairs[:, 1]]]):
+        i, j = wrong[0]
+        raise ValueError(f"{ids[i]!r} and {ids[j]!r} must be of two files; leave out such pairs")
+    same, values = identical_pairs(texts_of(records, table), tables), values[order]
+    return NearestPairs(len(records), pairs[order], values, values, np.zeros(len(records)), same, tables)
+
+
+def _digest(candidates: bytes) -> str:
+    return blake2b(candidates, digest_size=8).hexdigest()
+
+
+def _copies(folder: Path, paths: Sequence[Any]) -> list[Path]:
+    return [folder / f"records-{number + 1}.csv" for number in range(len(paths))]
+
+
+# --- the project ------------------------------------------------------------------------------------------------------
+
 
 class Project:
-    """The project in a folder ``NAME.crowder``.
+    """The project in a folder ``NAME.crowder``, as `make_project` has left it, with all answers since."""
 
-    With a file of records, or two that each have no duplicates, the project is made, or takes a new state of the files
-    and changed settings (first those of `DEFAULTS`). Nothing is written before `start`.
-    """
-
-    def __init__(self, folder: str | os.PathLike[str], *csv: str | os.PathLike[str], **changes: Any):
+    def __init__(self, folder: str | os.PathLike[str]):
         self.folder = Path(folder)
-        told = self._load("project.json", ("files", "settings", "journal"), "delete it and run crowder start with the "
-                          "same options again: the answers are in answers.db, and stay there")  # fmt: skip
-        if not told and not csv:
+        told = self._load("project.json", ("files", "settings", "journal", "key"))
+        if not told:
             raise ValueError(f"{folder} must be a project, but has no project.json; run: crowder start FILE.csv")
-        kept = [Path(os.path.normpath(self.folder / name)) for name in told.get("files", [])]
-        self.files = [Path(path) for path in csv] or kept
-        self.csv, self.again = self.files[0], f"crowder start {shlex.join(map(str, self.files))}"
-        self._copies = [self.folder / f"records-{number + 1}.csv" for number in range(len(self.files))]
-        moved = [path.resolve() for path in self.files] != [path.resolve() for path in kept]
-        if kept and moved and any(path.exists() for path in kept):
-            raise ValueError(f"{folder} must be the project of {_listed(csv)}, but is that of {_listed(kept)}; rename "
-                             "a file")  # fmt: skip
-        answers, before = self.folder / "answers.db", told.get("settings", {})
-        if told and (not answers.exists() or self.journal.id != told["journal"]):
+        self.files = [Path(os.path.normpath(self.folder / name)) for name in told["files"]]
+        self.again = f"crowder start {shlex.join(map(str, self.files))}"
+        self.settings, self.fields, self.key = told["settings"], told["settings"]["fields"], told["key"]
+        self.copies = _copies(self.folder, self.files)
+        answers = self.folder / "answers.db"
+        if not answers.exists() or self.journal.id != told["journal"]:
             raise ValueError(f"{answers} is gone, or is that of another project: restore it; or, to begin without "
                              f"answers, remove {folder}")  # fmt: skip
-        if changes.get("scores"):
-            changes["scores"] = os.path.relpath(changes["scores"], folder)
-        self.settings = DEFAULTS | before | changes
-        self.settings["sep"] = self.settings["sep"].replace(r"\t", "\t")
-        self.renamed = dict[str, str | None]()  # columns that the file no longer has, and what they are called now
-        there = all(path.exists() for path in self._copies)
-        if not csv and not there:
-            raise ValueError(
-                f"{self.folder} must have a copy of {_listed(self.files)}, but has none; run: {self.again}"
-            )
-        self._contents = [path.read_bytes() for path in (self.files if csv else self._copies)]
-        tables = self._tables(self.files, self._contents, self.settings)
-        if csv and told and there and (copies := [path.read_bytes() for path in self._copies]) != self._contents:
-            then = self._tables(self._copies, copies, before)
-            self._adapt(_joined(then, "inner"), _joined(tables, "inner"), before, changes)
-        if fields := self.settings["fields"]:  # an identifier may have been named since
-            self.settings["fields"] = [name for name in fields if name != self.settings["id"]]
-        self.records, self.fields = self._records(tables)
-        self.ids, self.n = list(self.records["id"]), len(self.records)
-        self.settings["fields"] = self.fields
-        if (last := max((vote[1] for vote in self.votes), default=0)) >= self.n:
-            raise ValueError(f"{_listed(self.files)} must still have record {last + 1}, which has an answer, but has "
-                             f"{self.n} records; restore what was removed")  # fmt: skip
-        if csv:  # what the scores are is read once, so that the file need not stay
-            self.settings["scored"] = (
-                blake2b(self._scores.read_bytes()).hexdigest() if self.settings["scores"] else None
-            )
 
-    def _load(self, name: str, keys: Iterable[str], remedy: str) -> dict[str, Any]:
+    @cached_property
+    def journal(self) -> Journal:
+        """The answers; nobody is asked through it."""
+        return Journal(None, self.folder / "answers.db")
+
+    def _load(self, name: str, keys: Iterable[str]) -> dict[str, Any]:
         """What a file of the project in JSON says by these keys; nothing if there is no such file."""
         path = self.folder / name
         try:
@@ -109,7 +232,7 @@ class Project:
         except (FileNotFoundError, NotADirectoryError):
             return {}
         except (ValueError, KeyError, TypeError):
-            raise ValueError(f"{path} is damaged; {remedy}") from None
+            raise ValueError(f"{path} is damaged; remove it: the answers are in answers.db, and stay") from None
 
     def write(self, name: str, content: bytes) -> Path:
         """Write a file of the project; nobody may read it who may not read the records."""
@@ -119,154 +242,41 @@ class Project:
     @property
     def like(self) -> Path:
         """The file whose permissions those of the project narrow."""
-        return self.csv if self.csv.exists() else self._copies[0]
+        return self.files[0] if self.files[0].exists() else self.copies[0]
 
     @property
     def changed(self) -> bool:
         """Whether a file of records is no longer what it was at the last `start`."""
-        pairs = zip(self.files, self._copies, strict=True)
+        pairs = zip(self.files, self.copies, strict=True)
         return any(path.exists() and not filecmp.cmp(path, copy, shallow=False) for path, copy in pairs)
 
-    # --- records --------------------------------------------------------------------------------------------------
-
-    @told("reading the records")
-    def _tables(self, paths: list[Path], contents: list[bytes], settings: dict[str, Any]) -> list[pd.DataFrame]:
-        """The rows of each file, with all its columns."""
-        tables = []
-        for path, content in zip(paths, contents, strict=True):
-            with naming(path):
-                tables.append(rows_of(content, settings["encoding"], settings["sep"]))
-        return tables
-
-    def _records(self, tables: list[pd.DataFrame]) -> tuple[pd.DataFrame, list[str]]:
-        """The records of one file or two, and the fields that all of them have."""
-        read = []
-        for path, table in zip(self.files, tables, strict=True):
-            with naming(path):
-                read.append(as_records(table, self.settings["id"], self.settings["fields"]))
-        fields = [name for name in read[0] if name not in ("id", "label") and all(name in table for table in read)]
-        if not fields:
-            raise ValueError(f"{_listed(self.files)} must have a column in common besides the identifiers")
-        self._table = TABLE if len(read) == 2 else None
-        if len(read) == 1:
-            return read[0], fields
-        names = [encodable(path.stem) for path in self.files]
-        if names[0] == names[1]:
-            raise ValueError(f"two files must have different names, not both {names[0]}")
-        if set(read[0]["id"]) & set(read[1]["id"]):
-            read = [table.assign(id=f"{name}:" + table["id"]) for name, table in zip(names, read, strict=True)]
-        read = [table[["id", *fields]].assign(**{TABLE: name}) for name, table in zip(names, read, strict=True)]
-        return pd.concat(read, ignore_index=True), fields
-
-    def _adapt(self, then: pd.DataFrame, now: pd.DataFrame, before: dict[str, Any], changes: dict[str, Any]) -> None:
-        """Take a new state of the files: columns may be gone or have other names, records may be added at the end. An
-        error if what is left of the text of a record that has an answer is another one."""
-        then, now = (table.loc[:, ~table.columns.duplicated()] for table in (then, now))
-        rows = min(len(then), len(now))
-        new = {name: now[name][:rows].tolist() for name in now if name not in then}
-        called = dict[str, str | None]()
-        for name in (before["id"] or "id", *before["fields"]):
-            if name in now or name not in then:
-                called[name] = name
-            else:
-                text = then[name][:rows].tolist()
-                called[name] = next((other for other in new if new[other] == text), None)
-        self.renamed = {name: other for name, other in called.items() if name != other}
-        if "fields" not in changes:
-            self.settings["fields"] = [called[name] for name in before["fields"] if called[name]]
-        if "id" not in changes and (name := before["id"] or "id") in self.renamed:
-            self.settings["id"] = self.renamed[name]
-        same = {name: other for name, other in called.items() if other in now and name in then}
-        asked = sorted({record for vote in self.votes for record in vote[:2] if record < rows})
-        if asked and not same:
-            raise ValueError(f"{_listed(self.files)} must have one of the columns {', '.join(map(repr, called))}, "
-                             "since there are answers about their text")  # fmt: skip
-        for record in asked:
-            for name, other in same.items():
-                if (old := then[name][record]) != (text := now[other][record]):
-                    raise ValueError(
-                        f"{_listed(self.files)}: record {record + 1} has answers, but its {other!r} is now "
-                        f"{text[:40]!r}, not {old[:40]!r}. Restore that text (records can be added at the end only); "
-                        "without crowder start the project goes on with its copy of the file"
-                    )
-
-    # --- candidates -----------------------------------------------------------------------------------------------
-
-    @property
-    def _scores(self) -> Path:
-        return Path(os.path.normpath(self.folder / self.settings["scores"]))
+    # --- records and candidates -----------------------------------------------------------------------------------
 
     @cached_property
-    def _key(self) -> str:
-        """What the candidates follow from."""
-        parts = [[self.settings[name] for name in ("scored", "neighbours")], self._table]
-        digest = blake2b(json.dumps(parts).encode(), digest_size=8)
-        for row in self.records[[*self.fields, *filter(None, [self._table])]].to_numpy().tolist():
-            digest.update(json.dumps(row).encode())
-        return digest.hexdigest()
+    def tables(self) -> list[pd.DataFrame]:
+        """The rows of the copies of the files, with all their columns."""
+        return _tables(self.files, [copy.read_bytes() for copy in self.copies], self.settings)
 
-    @told("finding the pairs that may match")
-    def start(self) -> None:
-        """Find the candidate pairs and compare them, unless that has been done, and save the project."""
-        try:
-            self.near  # noqa: B018
-        except ValueError:
-            self.near = self._scored() if self.settings["scores"] else nearest_pairs(
-                self.records, table=self._table, neighbours=self.settings["neighbours"])  # fmt: skip
-            self.features = pair_features(fields_of(self.records, self._table), self.near)
-            content, kept = io.BytesIO(), vars(self.near) | {"features": self.features}
-            np.savez(content, key=self._key, **{name: part for name, part in kept.items() if part is not None})
-            self.write("candidates.npz", content.getvalue())
-        told: dict[str, Any] = {"files": [os.path.relpath(path, self.folder) for path in self.files]}
-        told |= {"settings": self.settings, "journal": self.journal.id}
-        self.record({})  # makes the journal, so that the first answer does not find that it cannot be written
-        for path, content in zip(self._copies, self._contents, strict=True):
-            self.write(path.name, content)
-        self.write("project.json", json.dumps(told).encode())
+    @cached_property
+    def records(self) -> pd.DataFrame:
+        """The records, with the column `TABLE` if they are of two files."""
+        return _records(self.files, self.tables, self.settings)[0]
 
-    def _scored(self) -> NearestPairs:
-        """The candidate pairs of another program, whose scores take the place of the similarities of their texts."""
-        with naming(self._scores):
-            frame = read_rows(self._scores, self.settings["encoding"], None).reset_index(drop=True)
-            if frame.empty:
-                raise ValueError("the file must have pairs below its header")
-            scored, tables = from_pairs(frame, one_to_one=bool(self._table)), None
-        names = pd.Index(scored.ids)
-        if self._table:
-            tables = self.records[TABLE].factorize()[0]
-            stems = dict(zip(("left", "right"), (encodable(file.stem) for file in self.files), strict=True))
-            full = [f"{stems.get(side, side)}:{name}" for side, name in zip(scored.tables or [], names, strict=True)]
-            names = names.where(names.isin(self.ids), full)
-        number = pd.Index(self.ids).get_indexer(names)
-        if (number < 0).any():
-            absent = scored.ids[int(number.argmin())]
-            raise ValueError(f"{self._scores}: {absent!r} must be the identifier of a record")
-        values, codes = scored.candidates.listed()
-        pairs = np.sort(number[np.column_stack(np.divmod(codes, 1 << 32))], axis=1)
-        order = np.lexsort([pairs[:, 1], pairs[:, 0]])
-        if tables is not None and len(wrong := pairs[tables[pairs[:, 0]] == tables[pairs[:, 1]]]):
-            i, j = wrong[0]
-            raise ValueError(
-                f"{self._scores}: {self.ids[i]!r} and {self.ids[j]!r} must be of two files; leave out such pairs"
-            )
-        same, values = identical_pairs(texts_of(self.records, self._table), tables), values[order]
-        return NearestPairs(self.n, pairs[order], values, values, np.zeros(self.n), same, tables)
+    @cached_property
+    def ids(self) -> list[str]:
+        """The identifiers of the records."""
+        return list(self.records["id"])
 
     @cached_property
     def near(self) -> NearestPairs:
         """The candidate pairs, as `start` has found them; with their features."""
         path = self.folder / "candidates.npz"
-        try:
-            with np.load(path, allow_pickle=False) as stored:
-                kept = dict(stored)
-            if str(kept.pop("key")) == self._key:
-                self.features = kept.pop("features")
-                return NearestPairs(**kept | {"n": int(kept["n"])})
-        except (OSError, EOFError, ValueError, KeyError, TypeError, BadZipFile):
-            pass
-        raise ValueError(
-            f"{path} must have the candidate pairs of {_listed(self.files)}, but does not; run: {self.again}"
-        )
+        if not path.exists() or _digest(content := path.read_bytes()) != self.key:
+            raise ValueError(f"{path} must be as it was written, but is gone or damaged; run: {self.again}")
+        with np.load(io.BytesIO(content)) as stored:
+            kept = dict(stored)
+        self.features = kept.pop("features")
+        return NearestPairs(**kept | {"n": int(kept["n"])})
 
     @cached_property
     def identical(self) -> list[Pair]:
@@ -283,12 +293,12 @@ class Project:
         for i, j, same, _ in self.votes:
             if first.get(i) == first.get(j):
                 said[same].add(first.get(i))
-        return [] if self._table else [pair for pair in pairs if pair[0] in said[True] - said[False]]
+        return [] if TABLE in self.records else [pair for pair in pairs if pair[0] in said[True] - said[False]]
 
     def alike_within(self, most: int) -> list[Pair]:
         """Of two files without duplicates: the most similar pairs of records of one file that are at least as similar
         as half of the records are to the most similar one of the other file."""
-        best = np.zeros(self.n)
+        best = np.zeros(len(self.records))
         for side in self.near.pairs.T:
             np.maximum.at(best, side, self.near.similarity)
         found = list[tuple[float, Pair]]()
@@ -302,16 +312,8 @@ class Project:
     # --- answers --------------------------------------------------------------------------------------------------
 
     @cached_property
-    def journal(self) -> Journal:
-        """The journal."""
-        self.folder.mkdir(exist_ok=True)
-        return Journal(None, self.folder / "answers.db", like=self.like)  # nobody is asked through it
-
-    @cached_property
     def votes(self) -> list[Vote]:
         """All votes on disk: pair, answer (None if unsure), worker."""
-        if not (self.folder / "answers.db").exists():
-            return []
         table = self.journal.answers()
         same = [None if said is pd.NA else bool(said) for said in table["same"]]
         return list(zip(table["i"].tolist(), table["j"].tolist(), same, table["worker"], strict=True))
@@ -325,7 +327,7 @@ class Project:
     @cached_property
     def settled(self) -> Settled:
         """What the evidence says."""
-        return settle(self.n, self.evidence)
+        return settle(len(self.records), self.evidence)
 
     @cached_property
     def answers(self) -> dict[Pair, bool]:
@@ -352,10 +354,6 @@ class Project:
         for name in ("votes", "identical", "evidence", "settled", "answers", "known"):
             self.__dict__.pop(name, None)
 
-    def answer(self, pair: Pair, same: bool | None, worker: str) -> None:
-        """Write an answer to disk."""
-        self.record({(*pair, worker): same})
-
     def undo(self, worker: str) -> Pair | None:
         """Take back the last answer of this worker; its pair, or None if there is none."""
         mine = [(i, j) for i, j, _, name in self.votes if name == worker]  # in the order in which they were written
@@ -380,9 +378,8 @@ class Project:
     @told("ordering the questions")
     def ordering(self) -> LearnedOrdering:
         """The ordering with all answers so far."""
-        near = self.near
-        made = LearnedOrdering(self.records, table=self._table, pairs=near, features=self.features,
-                               rng=SEED)  # fmt: skip
+        table = TABLE if TABLE in self.records else None
+        made = LearnedOrdering(self.records, table=table, pairs=self.near, features=self.features, rng=SEED)
         for pair in self.identical:
             if pair not in self.answers:
                 Ordering.learn(made, pair, True)  # which is no example to learn from
@@ -428,10 +425,10 @@ class Project:
     def audited(self) -> dict[str, Any]:
         """What audit.json says: whether the audit is on, its target, the pairs answered before it, and those drawn; or
         that an audit of other candidate pairs is over."""
-        none: dict[str, Any] = {"key": self._key, "on": False, "over": False, "before": [], "drawn": [], "recall": 0.95,
+        none: dict[str, Any] = {"key": self.key, "on": False, "over": False, "before": [], "drawn": [], "recall": 0.95,
                                 "confidence": 0.95}  # fmt: skip
-        told = none | self._load("audit.json", none, "remove it, and begin another audit")
-        return told if told["key"] == self._key else none | {"over": told["on"]}
+        told = none | self._load("audit.json", none)
+        return told if told["key"] == self.key else none | {"over": told["on"]}
 
     def _audited(self, drawn: Iterable[Pair] = (), **changes: Any) -> None:
         """Change what audit.json says, also if others do so at the same time: no draw of theirs is forgotten."""
@@ -440,17 +437,16 @@ class Project:
             told["drawn"] = [*dict.fromkeys([*map(tuple, told["drawn"]), *drawn])]
             self.write("audit.json", json.dumps(told).encode())
 
-    def turn_audit(self, on: bool, recall: float | None = None, confidence: float | None = None) -> None:
-        """Let the next questions be those of the audit, or of the ordering again. Draws serve every target."""
-        given = {"recall": recall, "confidence": confidence}
-        wanted: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    def turn_audit(self, on: bool, **target: Any) -> None:
+        """Let the next questions be those of the audit, with this `recall` and `confidence`, or of the ordering again.
+        Draws serve every target."""
         begins = on and not self.audited["drawn"]
-        self._audited(on=on, over=False, **wanted, **({"before": list(self.answers)} if begins else {}))
+        self._audited(on=on, over=False, **target, **({"before": list(self.answers)} if begins else {}))
 
     def audit(self) -> ReplayedAudit:
         """The audit as it stands, from the answers so far."""
         told = self.audited
-        began = {tuple(pair) for pair in told["before"]} if told["drawn"] or told["on"] else set(self.answers)
+        began = {*map(tuple, told["before"])}
         # What a yes says of all records with one text is known from then on.
         first = {record: pair[0] for pair in self.near.identical.tolist() for record in pair}
         before, since, of_text = list[tuple[Pair, bool]](), list[tuple[Pair, bool]](), dict[int, list[Pair]]()
@@ -487,7 +483,7 @@ class Project:
         """The answers that the clusters do not follow; and, if two files have no duplicates, those that join records of
         one file."""
         found, group = list(self.settled.contradicted), self.settled.clusters
-        if self._table:
+        if TABLE in self.records:
             files = self.records[TABLE].factorize()[0]
             twice = np.flatnonzero(np.bincount(2 * group + files) > 1) // 2  # clusters with two records of one file
             found += [pair for pair, same in self.answers.items() if same and group[pair[0]] in twice]
@@ -497,30 +493,25 @@ class Project:
         """The answers that contradict others, and those on which workers disagree."""
         return list(dict.fromkeys([*self.contradicted, *self.settled.split]))
 
-    def table(self) -> pd.DataFrame:
-        """The clusters that follow from the evidence: all columns of the files, then cluster and size, in the order of
-        the records. Before these, of two files, is the file, and of files without identifiers the id."""
-        made = _joined(self._tables(self._copies, [path.read_bytes() for path in self._copies], self.settings), "outer")
-        if (self.settings["id"] or "id") not in made:
-            made.insert(0, _free("id", made), self.ids)
-        if self._table:
-            made.insert(0, _free("file", made), self.records[TABLE])
-        made[_free("cluster", made)] = self._numbered()[0]
-        made[_free("size", made)] = np.bincount(self.settled.clusters)[self.settled.clusters]
-        return made
-
-    def _numbered(self) -> tuple[list[int], int]:
-        """The number of the cluster of each record, which it keeps from one `write_clusters` to the next while it keeps
-        most of its records; and a number that no cluster has had."""
-        told: dict[str, Any] = {"numbers": [], "unused": 0}
-        told |= self._load("clusters.json", told, "remove it; clusters then get other numbers")
-        numbers = renumbered(self.settled.clusters, told["numbers"], told["unused"]).tolist()
-        return numbers, max(told["unused"], 1 + max(numbers))
-
     def write_clusters(self) -> Path:
-        """Write the clusters, and keep their numbers."""
-        table, (numbers, unused) = self.table(), self._numbered()
-        self.write("clusters.json", json.dumps({"numbers": numbers, "unused": unused}).encode())
+        """Write the clusters that follow from the evidence: all columns of the files, then cluster and size, in the
+        order of the records. Before these, of two files, is the file, and of files without identifiers the id.
+
+        A cluster keeps its number while it keeps most of its records, and no other ever gets it.
+        """
+        told: dict[str, Any] = {"numbers": [], "unused": 0}
+        told |= self._load("clusters.json", told)
+        clusters = self.settled.clusters
+        numbers = renumbered(clusters, told["numbers"], told["unused"]).tolist()
+        table = _joined(self.tables, "outer")
+        if (self.settings["id"] or "id") not in table:
+            table.insert(0, _free("id", table), self.ids)
+        if TABLE in self.records:
+            table.insert(0, _free("file", table), self.records[TABLE])
+        table[_free("cluster", table)] = numbers
+        table[_free("size", table)] = np.bincount(clusters)[clusters]
+        told = {"numbers": numbers, "unused": max(told["unused"], 1 + max(numbers))}
+        self.write("clusters.json", json.dumps(told).encode())
         return self.write("clusters.csv", sheets.to_csv(table, self.settings["sep"]).encode())
 
 
@@ -530,9 +521,8 @@ def _listed(paths: Iterable[Any]) -> str:
 
 def _joined(tables: list[pd.DataFrame], how: Any) -> pd.DataFrame:
     """The rows of one table, or of two with the columns that either has ("outer") or both have ("inner")."""
-    if len(tables) == 1:
-        return tables[0].reset_index(drop=True)
-    tables = [table.loc[:, ~table.columns.duplicated()] for table in tables]
+    if len(tables) > 1:
+        tables = [table.loc[:, ~table.columns.duplicated()] for table in tables]
     return pd.concat(tables, ignore_index=True, join=how).fillna("")
 
 

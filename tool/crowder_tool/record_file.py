@@ -28,7 +28,7 @@ import pandas as pd
 from crowder import validation
 from crowder.similarity import NOT_TEXT
 
-__all__ = ["as_records", "encodable", "naming", "read_records", "read_rows", "require", "rows_of"]
+__all__ = ["as_records", "encodable", "naming", "read_records", "require", "rows_of"]
 
 #: Number of characters of a cell that an error message shows, and most characters of a cell. (The csv module has one
 #: limit for all readers; it is restored afterwards.)
@@ -91,7 +91,7 @@ def read_records(
         fields = [fields] if isinstance(fields, str) else list(validation.kind(fields, Iterable, kinds))
         fields = [validation.kind(name, str, kinds) for name in fields]
     with naming(path):
-        return as_records(read_rows(path, encoding, sep), id, fields)
+        return as_records(rows_of(Path(validation.path(path)).read_bytes(), encoding, sep), id, fields)
 
 
 def as_records(table: pd.DataFrame, id: str | None, fields: Sequence[str] | None) -> pd.DataFrame:
@@ -136,11 +136,6 @@ def require(table: pd.DataFrame, names: Iterable[str]) -> None:
             twice = [number for number, other in enumerate(header, 1) if other == name]
             raise ValueError(f"columns must have names, each another one, but {twice} are called {name!r}; "
                              "choose others with fields=")  # fmt: skip
-
-
-def read_rows(path: Any, encoding: str, sep: str | None) -> pd.DataFrame:
-    """As `rows_of`, of a file."""
-    return rows_of(Path(validation.path(path)).read_bytes(), encoding, sep)
 
 
 def rows_of(content: bytes, encoding: str, sep: str | None) -> pd.DataFrame:

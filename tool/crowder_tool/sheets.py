@@ -2,9 +2,10 @@
 
 A sheet has a row for each question: ``id_a``, ``id_b``, every field of both records side by side, two empty columns,
 ``same`` for the answer (yes, no or unsure) and ``worker`` for the name of who gave it, and ``token``, which binds the
-row to the project, the pair and both texts. To read the answers, only ``id_a``, ``id_b`` and ``same`` are needed; what
-else is there must fit. Without a name, the worker is called like the file, with a digest of where it is: sheets in two
-folders have two workers, and a sheet that is handed in again has the same.
+row to the project, the pair and both texts. To read the answers, only ``id_a``, ``id_b`` and ``same`` are needed;
+tokens, if they are there, must fit, so that columns that were moved are noticed. Without a name, the worker is called
+like the file, with a digest of where it is: sheets in two folders have two workers, and a sheet that is handed in again
+has the same.
 """
 
 from __future__ import annotations
@@ -21,10 +22,9 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from crowder import validation
 from crowder.beyond.answers import SAID
 from crowder_tool import files
-from crowder_tool.record_file import encodable, naming, read_rows, require
+from crowder_tool.record_file import encodable, naming, require, rows_of
 
 __all__ = [
     "ANSWERS", "FORMULA", "QUOTED", "Row", "escape_formula", "question_sheet", "read_sheets", "to_csv", "token",
@@ -41,8 +41,6 @@ UNSEEN = (r"\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f
           r"\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb")  # fmt: skip
 FORMULA = re.compile(rf"[\s'{UNSEEN}{CONTROL}]*[=+\-@\uff1d\uff0b\uff0d\uff20]|'*[{CONTROL}]")
 QUOTED = re.compile(rf'["{CONTROL}]|^\s|\s$')
-
-MOVED = ": perhaps columns were moved against each other, or the sheet is of another project"
 
 
 class Row(NamedTuple):
@@ -65,60 +63,47 @@ def read_sheets(
 
     A ValueError names row and column of what does not fit, or of two answers under one name that contradict each other.
     """
-    given: dict[tuple[int, int, str], Row] = {}
-    rows = []
+    rows, given = list[Row](), dict[tuple, Row]()
     for path in paths:
         with naming(path):
-            rows += (found := _read(validation.path(path, "answers"), records, fields, key, encoding))
-        for row in found:
-            first = given.setdefault((min(row[:2]), max(row[:2]), row.worker), row) if row.answered else row
-            if first.same is not row.same:
-                raise ValueError(
-                    f"{row.where}: {row.worker!r} must not give another answer than in {first.where}; two people "
-                    "need two names in the column worker"
-                )
+            rows += _read(Path(path), records, fields, key, encoding)
+    for row in filter(lambda row: row.answered, rows):
+        first = given.setdefault((min(row[:2]), max(row[:2]), row.worker), row)
+        if first.same is not row.same:
+            raise ValueError(f"{row.where}: {row.worker!r} must not give another answer than in {first.where}; two "
+                             "people need two names in the column worker")  # fmt: skip
     return rows
 
 
-def _read(path: str, records: pd.DataFrame, fields: Sequence[str], key: str, encoding: str) -> list[Row]:
+def _read(path: Path, records: pd.DataFrame, fields: Sequence[str], key: str, encoding: str) -> list[Row]:
     ids = list(records["id"])
     place = dict(zip([*ids, *map(escape_formula, ids)], [*range(len(ids))] * 2, strict=True))
-    texts = records[list(fields)].to_numpy().tolist()
-    nobody = f"{encodable(Path(path).stem)}-{blake2b(os.fsencode(os.path.realpath(path)), digest_size=3).hexdigest()}"
-    table = read_rows(path, encoding, None)
-    shown = [(side, field, number) for side in (0, 1) for number, field in enumerate(fields)
-             if f"{field}_{'ab'[side]}" in table]  # fmt: skip
+    nobody = f"{encodable(path.stem)}-{blake2b(os.fsencode(os.path.realpath(path)), digest_size=3).hexdigest()}"
+    table = rows_of(path.read_bytes(), encoding, None)
     require(table, ["id_a", "id_b", "same", *({"worker", "token"} & {*table})])
     rows = []
     for number, *cells in table.itertuples(name=None):
-        row = dict(zip(table, cells, strict=True))
-        if not any(map(str.strip, row.values())):
+        row = dict(zip(table, map(str.strip, cells), strict=True))
+        if not any(row.values()):
             continue
-        where, said, told = f"row {number}, column", row["same"].strip().lower(), row.get("token", "").strip()
-        pair = [row[column].strip() for column in ("id_a", "id_b")]
-        for column, name in zip(("id_a", "id_b"), pair, strict=True):
-            if name not in place:
+        where, said = f"row {number}, column", row["same"].lower()
+        for column in ("id_a", "id_b"):
+            if row[column] not in place:
                 raise ValueError(
-                    f"{where} {column!r}: the identifier must be that of a record, not {name!r}; is the sheet that "
-                    "of another file or project?"
+                    f"{where} {column!r}: the identifier must be that of a record, not {row[column]!r}; is the sheet "
+                    "that of another file or project?"
                 )
-        i, j = (place[name] for name in pair)
+        i, j = place[row["id_a"]], place[row["id_b"]]
         if i == j:
-            raise ValueError(f"{where} 'id_b': the two records must be different, not both {pair[0]!r}")
+            raise ValueError(f"{where} 'id_b': the two records must be different, not both {row['id_a']!r}")
         if said and said not in ANSWERS:
             raise ValueError(f"{where} 'same': the answer must be yes, no, unsure or blank, not {said!r}")
-        if "token" in row and said and not told:
-            raise ValueError(f"{where} 'token': it must stay as it was, but is blank")
-        if told != token(key, records, fields, (i, j)):
-            for side, field, k in shown:
-                column, text = f"{field}_{'ab'[side]}", texts[(i, j)[side]][k]
-                if _comparable(row[column]) not in ("", _comparable(text)):
-                    raise ValueError(f"{where} {column!r}: it must be the text of record {pair[side]!r}, but is "
-                                     f"{row[column]!r}, not {text!r}{MOVED}")  # fmt: skip
-            if told:
-                raise ValueError(f"{where} 'token': it does not fit {pair[0]!r} and {pair[1]!r} in this project{MOVED}")
-        worker = row.get("worker", "").strip() or nobody
-        rows.append(Row(i, j, ANSWERS.get(said), worker, bool(said), f"{path}, row {number}"))
+        if "token" in row and row["token"] != token(key, records, fields, (i, j)):
+            raise ValueError(
+                f"{where} 'token': it does not fit {row['id_a']!r} and {row['id_b']!r} in this project: perhaps "
+                "columns were moved against each other, or the sheet is of another project"
+            )
+        rows.append(Row(i, j, ANSWERS.get(said), row.get("worker") or nobody, bool(said), f"{path}, row {number}"))
     return rows
 
 
@@ -127,15 +112,6 @@ def token(key: str, records: pd.DataFrame, fields: Sequence[str], pair: tuple[in
     told = json.dumps(records.iloc[sorted(pair)][["id", *fields]].to_numpy().tolist())
     # With a letter in front, since a spreadsheet would take some of them for numbers.
     return "t" + blake2b(told.encode(), key=key.encode(), digest_size=6).hexdigest()
-
-
-def _comparable(cell: str) -> str:
-    """A text as spreadsheets leave it: without escapes and other white space; numbers by their value."""
-    text = " ".join(cell.lstrip("' ").split()).casefold()
-    try:
-        return repr(float(text))
-    except ValueError:
-        return text
 
 
 def question_sheet(
