@@ -135,14 +135,6 @@ def test_start_tells_what_it_keeps_and_what_it_may_lose(here, capsys):
     assert "275 candidate pairs" in out and "At most 275 questions" in out and "may miss" not in out
 
 
-def test_a_file_without_a_header_is_noticed(here, capsys):
-    Path("bare.csv").write_text("Ann Lee,Oslo,1970-01-02\nBo Roy,Rome,1980-02-03\n")
-    assert main(["start", "bare.csv"]) == 0
-    out = capsys.readouterr().out
-    assert "Is there no header? The first row was taken for it, but '1970-01-02' looks like part of a record" in out
-    assert main(["start", "my.csv"]) == 0 and "no header" not in capsys.readouterr().out
-
-
 def test_two_files_and_scores(here, capsys):
     records = people([2] * 6, rng=2).sort_values("label", ignore_index=True)
     records[::2].to_csv("a.csv", index=False), records[1::2].to_csv("b.csv", index=False)

@@ -59,7 +59,7 @@ def test_a_sheet_is_read_back_whatever_the_records_contain(tmp_path):
     records = pd.DataFrame({"id": [f"{k}\r=x" for k in range(len(ODD))], "text": ODD, "a\rb": "c"})
     pairs = [(k, (k + 1) % len(ODD)) for k in range(len(ODD))]
     sheet = question_sheet(records, ["text", "a\rb"], pairs).assign(same=["yes", "no"] * (len(ODD) // 2) + ["unsure"])
-    path = sheets.write_sheet(f"{tmp_path}/questions", sheet)
+    path = filled(tmp_path / "q.csv", sheet)
     said = [True, False] * (len(ODD) // 2) + [None]
     assert [row[:3] for row in read_sheets(path, records, ["text", "a\rb"])] == [
         (*pair, same) for pair, same in zip(pairs, said, strict=True)

@@ -148,10 +148,6 @@ def start(csv: list[str], **changes: Any) -> None:
     print(f"{' and '.join(csv)}: {_count(near.n, 'record')}, compared by {visible(', '.join(project.fields))}.")
     for name, other in renamed.items():
         print(f"The column {visible(name)!r} is {f'now {visible(other)!r}' if other else 'no longer there'}.")
-    if odd := [name for name in project.fields if name[0].isdigit() or name in set(project.records[name])]:
-        print(
-            f"Is there no header? The first row was taken for it, but {visible(odd[0])!r} looks like part of a record."
-        )
     if number := len(near.identical):
         print(f"Repeating the text of an earlier one: {number:,}. " + (
             "They count as the same." if project.settings["identical"] == "same" else

@@ -16,8 +16,10 @@ import json
 import os
 import shlex
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from functools import cached_property
 from hashlib import blake2b
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -236,13 +238,9 @@ class Project:
 
     def write(self, name: str, content: bytes) -> Path:
         """Write a file of the project; nobody may read it who may not read the records."""
-        files.write(path := self.folder / name, content, like=self.like)
+        like = self.files[0] if self.files[0].exists() else self.copies[0]
+        files.write(path := self.folder / name, content, like=like)
         return path
-
-    @property
-    def like(self) -> Path:
-        """The file whose permissions those of the project narrow."""
-        return self.files[0] if self.files[0].exists() else self.copies[0]
 
     @property
     def changed(self) -> bool:
@@ -295,19 +293,15 @@ class Project:
                 said[same].add(first.get(i))
         return [] if TABLE in self.records else [pair for pair in pairs if pair[0] in said[True] - said[False]]
 
+    @told("looking for duplicates within each file")
     def alike_within(self, most: int) -> list[Pair]:
-        """Of two files without duplicates: the most similar pairs of records of one file that are at least as similar
-        as half of the records are to the most similar one of the other file."""
-        best = np.zeros(len(self.records))
-        for side in self.near.pairs.T:
-            np.maximum.at(best, side, self.near.similarity)
+        """Of two files without duplicates: the most similar pairs of records of one file."""
         found = list[tuple[float, Pair]]()
         for name in dict.fromkeys(self.records[TABLE]):
             rows = np.flatnonzero(self.records[TABLE] == name)
             inner = nearest_pairs(self.records.iloc[rows].drop(columns=TABLE), neighbours=1)
             found += zip((-inner.similarity).tolist(), map(tuple, rows[inner.pairs].tolist()), strict=True)
-        least = max(float(np.median(best[best > 0])) if best.any() else 1.0, ALIKE)
-        return [pair for value, pair in sorted(found)[:most] if -value >= least]
+        return [pair for value, pair in sorted(found)[:most] if -value >= ALIKE]
 
     # --- answers --------------------------------------------------------------------------------------------------
 
@@ -468,9 +462,15 @@ class Project:
     # --- results --------------------------------------------------------------------------------------------------
 
     def write_sheet(self, pairs: Sequence[Pair]) -> Path:
-        """Write a question sheet to a new file."""
+        """Write a question sheet to a new file, since somebody may be filling in the others."""
         sheet = sheets.question_sheet(self.records, self.fields, pairs, self.journal.id)
-        return sheets.write_sheet(f"{self.folder}/questions", sheet, sep=self.settings["sep"], like=self.like)
+        text = sheets.to_csv(sheet, self.settings["sep"])
+        for number in count(1):
+            with suppress(FileExistsError):
+                (path := self.folder / f"questions-{number}.csv").touch(exist_ok=False)
+                break
+        # With a byte order mark spreadsheets recognise the encoding.
+        return self.write(path.name, text.encode("utf-8" if text.isascii() else "utf-8-sig"))
 
     def progress(self) -> str:
         """How many answers there are, and how many of the last ones were matches."""

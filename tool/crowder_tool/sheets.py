@@ -14,22 +14,16 @@ import json
 import os
 import re
 from collections.abc import Sequence
-from contextlib import suppress
 from hashlib import blake2b
-from itertools import count
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 
 from crowder.beyond.answers import SAID
-from crowder_tool import files
 from crowder_tool.record_file import encodable, naming, require, rows_of
 
-__all__ = [
-    "ANSWERS", "FORMULA", "QUOTED", "Row", "escape_formula", "question_sheet", "read_sheets", "to_csv", "token",
-    "write_sheet",
-]  # fmt: skip
+__all__ = ["ANSWERS", "FORMULA", "QUOTED", "Row", "escape_formula", "question_sheet", "read_sheets", "to_csv", "token"]
 
 #: The allowed answers in the column ``same``, in upper or lower case; a blank cell has not been answered yet.
 ANSWERS = SAID | {"u": None, "?": None}
@@ -122,19 +116,6 @@ def question_sheet(
     sheet = {f"{field}_{side}": part[field] for field in ["id", *fields] for side, part in (("a", a), ("b", b))}
     blank = dict.fromkeys(("same", "worker"), [""] * len(pairs))
     return pd.DataFrame(sheet | blank | {"token": [token(key, records, fields, pair) for pair in pairs]}, dtype="str")
-
-
-def write_sheet(stem: str, sheet: pd.DataFrame, *, sep: str = ",", like: Any = None) -> Path:
-    """Write a question sheet, with at most the permissions of the file `like`, to the first of ``stem-1.csv``,
-    ``stem-2.csv``, ... that does not exist, since somebody may be filling in the others; its path."""
-    for number in count(1):
-        with suppress(FileExistsError):
-            (path := Path(f"{stem}-{number}.csv")).touch(exist_ok=False)
-            break
-    text = to_csv(sheet, sep)
-    # With a byte order mark spreadsheets recognise the encoding.
-    files.write(path, text.encode("utf-8" if text.isascii() else "utf-8-sig"), like=like)
-    return path
 
 
 def to_csv(table: pd.DataFrame, sep: str = ",") -> str:
