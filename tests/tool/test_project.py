@@ -251,7 +251,7 @@ def test_scores_name_records_as_their_files_do_and_the_file_need_not_stay(tmp_pa
     """Both files number their records from 1; the one with the scores is named from elsewhere, and then removed."""
     for name in "ab":
         RECORDS.assign(id=range(1, 7)).to_csv(tmp_path / f"{name}.csv", index=False)
-    (scores := tmp_path / "scores.csv").write_text("left,right,score\n1,1,0.9\n2,1,0.4\na:3,b:2,0.3\n")
+    (scores := tmp_path / "scores.csv").write_text("left,right,score\na:3,b:2,0.3\n1,1,0.9\n2,1,0.4\n")
     monkeypatch.chdir(tmp_path)
     paths = tmp_path / "a.csv", tmp_path / "b.csv"
     started(*paths, scores="scores.csv")
