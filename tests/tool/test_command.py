@@ -143,6 +143,8 @@ def test_a_stretch_without_a_match_is_told(run):
     told = r"None of the last 100 answers was a match; .* expects about \d+ more.*: crowder audit"
     assert not re.search(told, run("label some.crowder", "q\n")[1])
     assert re.search(told, run("label some.crowder", "n\nq\n")[1])
+    project.record({(*project.votes[50][:2], "ann"): True})
+    assert not re.search(told, run("label some.crowder", "q\n")[1])
 
 
 def test_every_next_step_works_where_there_are_two_projects(run):

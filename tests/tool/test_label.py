@@ -251,7 +251,8 @@ def test_answers_and_taking_back_in_the_terminal_reach_the_disk(tmp_path):
     # Another start, another worker: everybody takes back what they have said themselves, the last first.
     again = Project(made.folder)
     typed(again, "n\n", worker="bob")
-    assert typed(again, "z\nundo\nq\n")[0] == -2
+    given, said = typed(again, "z\nundo\nq\n")
+    assert given == -2 and shown(again, second) in said  # what is taken back is asked next
     assert [vote for vote in Project(made.folder).votes if vote[3] == "ann"] == [(*first, False, "ann")]
     assert len(Project(made.folder).votes) == 2
     assert "no answer to take back" in typed(again, "z\nz\nq\n")[1]
@@ -277,6 +278,10 @@ def test_two_who_label_at_once_are_asked_different_questions(tmp_path, capsys):
     """One is in the midst of a session; sheets drawn one after the other, too. Whoever ends gives the rest back."""
     made = project(tmp_path, people([1] * 8, rng=7))
     others = Project(made.folder)
+    (first,) = made.questions(1)
+    others.record({(*first, "bob"): False})  # and `made` has not read it
+    assert first not in made.draw(4, "somebody", 60)
+    made.journal.release("somebody")
 
     class InTheMidst(io.StringIO):
         def __iter__(self):
@@ -286,7 +291,7 @@ def test_two_who_label_at_once_are_asked_different_questions(tmp_path, capsys):
 
     ask(made, "ann", InTheMidst(), io.StringIO())
     votes = Project(made.folder).votes
-    assert len(votes) == 4 + 12 == len({vote[:2] for vote in votes})
+    assert len(votes) == 1 + 4 + 12 == len({vote[:2] for vote in votes})
     for _ in range(2):
         assert main(["next", str(made.folder), "--size", "4"]) == 0
     drawn = [pd.read_csv(made.folder / f"questions-{k}.csv")[["id_a", "id_b"]] for k in (1, 2)]
@@ -296,6 +301,9 @@ def test_two_who_label_at_once_are_asked_different_questions(tmp_path, capsys):
     assert main(["next", str(made.folder)]) == 0
     said = capsys.readouterr().out
     assert re.search(r"is with others until 2\d{3}-\d\d-\d\d \d\d:\d\d", said)
+    for command in (["answers", f"{made.folder}/questions-1.csv", "--project"], ["next"]):  # all of it is blank
+        assert main([*command, str(made.folder)]) == 0
+    assert "questions-4.csv: 4 questions" in capsys.readouterr().out
     (command,) = re.findall(r"crowder (next \S+)", said)
     assert main([*command.split(), str(made.folder), "--size", "4"]) == 0 and "4 questions" in capsys.readouterr().out
 
