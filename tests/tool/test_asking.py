@@ -37,7 +37,7 @@ def journal(tmp_path):
 
 
 def test_forms_of_an_answer_are_kept_with_confidence_and_cost(journal):
-    said = {(0, 1): True, (1, 2): None, (2, 3): (False, 0.7), (4, 5): (None, 0.1)}
+    said = {(0, 1): True, (1, 2): None, (2, 3): Answer(False, 0.7), (4, 5): Answer(None, 0.1)}
     said[3, 4] = Answer(True, 0.9, 0.5, "model")
     asked = ask_all(lambda i, j: said[i, j], said, journal)
     assert asked.answers == {(0, 1): True, (1, 2): None, (2, 3): False, (3, 4): True, (4, 5): None}

@@ -149,38 +149,6 @@ def test_a_failure_ends_what_it_says_and_no_unreadable_reply_is_kept(journal, wa
     assert asked.answers == {PAIRS[0]: True} and asked.cost == pytest.approx(2 * COST) == journal.costs()[0]
 
 
-def test_a_limit_of_the_rate_is_no_failure_while_others_are_answered(journal):
-    """One question is refused until all others are answered; alone, it is given up after as many attempts as ever."""
-    refused = []
-
-    def crowd(i, j):
-        if (i, j) == PAIRS[0] and len(journal.answers()) < 12:
-            refused.append(1)
-            raise Failed("slow down", after=0.02)
-        time.sleep(0.02)
-        return True
-
-    alone = ask_all(crowd, PAIRS[:1], journal, retries=3, pause=0)
-    assert alone.open == {PAIRS[0]: "slow down"} and len(refused) == 4
-    others = [(1, k) for k in range(2, 14)]
-    assert ask_all(crowd, PAIRS[:1] + others, journal, parallel=2, retries=3, pause=0).open == {}
-    assert len(refused) > 8
-
-
-def test_an_exception_without_a_message_ends_nothing(journal):
-    class Odd(Exception):
-        def __str__(self):
-            raise RuntimeError
-
-    def crowd(i, j):
-        if j < 3:
-            raise Odd
-        return True
-
-    asked = ask_all(crowd, PAIRS, journal, parallel=1, retries=0)
-    assert set(asked.answers) == set(PAIRS[2:]) and set(asked.open.values()) == {"Odd: (its message cannot be shown)"}
-
-
 @pytest.mark.parametrize("wrong", [
     {"url": "file:///etc/hosts"}, {"url": 5}, {"key": "a b"}, {"key": "ä"}, {"timeout": 0}, {"price": (-1, 0)},
     {"records": [1]}, {"price": (float("nan"), 0)}, {"model": None},

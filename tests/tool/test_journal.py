@@ -1,7 +1,6 @@
 """Answers that cost money: runs are killed, disks filled, files mixed up, and no answer is lost or paid for twice."""
 
 import contextlib
-import errno
 import json
 import os
 import re
@@ -13,7 +12,6 @@ import sys
 import tempfile
 import threading
 import time
-from decimal import Decimal
 from pathlib import Path
 
 import journal_crash
@@ -29,11 +27,10 @@ from scipy.spatial.distance import squareform
 import crowder as cr
 from crowder_tool import answer_file, ask_all
 from crowder_tool.journal import Answer, Journal
-from crowder_tool.tables import ScoredOrdering, TableCandidates
+from crowder_tool.tables import TableCandidates
 
 RUNS = {"edge": cr.edge_ordering, "node": cr.node_ordering}
 LABELS, SIMILARITY, read = journal_crash.LABELS, journal_crash.SIMILARITY, journal_crash.read
-MARK = f"PRAGMA application_id = {answer_file.APPLICATION}"
 KILLS = 8 if NIGHTLY else 1  # times as many
 UNIX = pytest.mark.skipif(os.name == "nt", reason="forks, or limits what a process may do")
 
@@ -65,30 +62,75 @@ def same(one, other):
     return np.array_equal(one.queries, other.queries) and np.array_equal(one.clusters, other.clusters)
 
 
-def votes(journal):
+def votes(table):
     """What counts now: pair, answer and worker, by pair and number."""
-    table = (read(journal) if isinstance(journal, Path) else journal.answers()).sort_values(["i", "j", "vote"])
-    return [
-        (i, j, None if pd.isna(s) else s, who) for i, j, s, who in table[["i", "j", "same", "worker"]].values.tolist()
-    ]
+    rows = table.sort_values(["i", "j", "vote"])[["i", "j", "same", "worker"]].values.tolist()
+    return [(i, j, None if pd.isna(same) else same, who) for i, j, same, who in rows]
 
 
-# --- interrupted -----------------------------------------------------------------------------------------------------
+# --- against a model in memory, and interrupted ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("run", RUNS.values())
-def test_a_journal_changes_nothing_and_a_second_run_asks_nothing(run, tmp_path):
-    crowd, plain = Crowd(), run(SIMILARITY, cr.Truth(LABELS), rng=5)
-    with Journal(crowd, tmp_path / "answers.db") as journal:
-        assert same(run(SIMILARITY, journal, rng=5), plain)
-        assert crowd.asked == [tuple(pair) for pair in plain.queries.tolist()]  # as the ordering put them
-        assert same(run(SIMILARITY, journal, rng=5), plain)  # with the same object
-        assert journal.asked == len(journal.answers()) == plain.n_queries
-    i, j = np.triu_indices(40, 1)
-    with Journal(None, str(tmp_path / "answers.db")) as journal:  # nobody is there to ask
-        for form in (SIMILARITY, squareform(SIMILARITY), sparse.coo_matrix((SIMILARITY, (i, j)), shape=(40, 40))):
-            assert same(run(form, journal, rng=5), plain) and journal.asked == 0
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["answers.db", "answers.db-lock"]
+@given(st.data())
+@examples(40, night=2000)
+def test_a_journal_has_the_last_vote_of_each_worker_and_forgets_none(data):
+    """Questions, votes recorded, changed and taken back, closing and opening again, in any order, by two objects at one
+    file: against a dictionary of the votes about each pair, [answer, worker] in the order of their first answers."""
+    answers, workers = st.sampled_from([True, False, None]), st.sampled_from(["ann", "bob", None])
+    pairs = st.tuples(st.integers(0, 3), st.integers(0, 3)).filter(lambda pair: pair[0] != pair[1])
+    expected, paid, spent = {}, 0, 0
+
+    def last_of(pair, worker):
+        return next((vote for vote in reversed(expected.get(tuple(sorted(pair)), [])) if vote[1] == worker), None)
+
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as opened:
+        path = Path(folder) / "answers.db"
+        journals = [opened.enter_context(Journal(None, path)) for _ in range(2)]
+        for _ in range(data.draw(st.integers(1, 12))):
+            which = data.draw(st.integers(0, 1))
+            journal, what = journals[which], data.draw(st.sampled_from(["ask", "record", "open"]))
+            if what == "open":
+                journal.close()
+                journals[which] = opened.enter_context(Journal(None, path))
+            elif what == "ask":
+                pair, number = data.draw(pairs), data.draw(st.integers(0, 2))
+                said, cost = [data.draw(answers), data.draw(workers)], data.draw(st.integers(0, 3))
+                journal._oracle, before = lambda i, j: Answer(said[0], 0.5, cost, said[1]), journal.asked  # noqa: B023
+                known = expected.setdefault(tuple(sorted(pair)), [])
+                is_new = number >= len(known)
+                if is_new:
+                    known.append(said)
+                    paid, spent = paid + 1, spent + cost
+                vote = known[-1 if is_new else number]
+                assert journal.vote(*pair, number) == (vote[0] if vote[1] is None else tuple(vote))
+                assert journal.asked - before == is_new  # no question is put again whose answer is there
+                assert journal(*pair) == next((vote[0] for vote in known if vote[0] is not None), None)
+            else:
+                gone = data.draw(st.lists(st.tuples(pairs, workers), max_size=2))
+                batch = data.draw(st.lists(st.tuples(pairs, answers, workers), max_size=5,
+                                           unique_by=lambda row: (frozenset(row[0]), row[2])))  # fmt: skip
+                counts = [0, 0]
+                for pair, worker in dict.fromkeys((tuple(sorted(pair)), worker) for pair, worker in gone):
+                    if vote := last_of(pair, worker):
+                        expected[pair] = [other for other in expected[pair] if other is not vote]
+                before = {id(vote) for known in expected.values() for vote in known}
+                for pair, answer, worker in batch:
+                    if (vote := last_of(pair, worker)) is None:
+                        expected.setdefault(tuple(sorted(pair)), []).append([answer, worker])
+                        counts[0] += 1
+                    elif vote[0] is not answer:
+                        assert id(vote) in before
+                        vote[0], counts[1] = answer, counts[1] + 1
+                got = journal.record([(*pair, *rest) for pair, *rest in batch], [(*pair, who) for pair, who in gone])
+                assert got == tuple(counts)
+                paid += sum(counts)
+        model = [(*pair, *vote) for pair in sorted(expected) for vote in expected[pair]]
+        for table in (journals[0].answers(), journals[1].answers(), read(path)):
+            assert votes(table) == model
+            assert table["vote"].is_unique and (table["vote"] <= table["entry"]).all()
+        log = journals[0]._file.entries()
+        assert sum(not entry.gone for entry in log) == paid  # what was replaced is there, too
+        assert [entry.entry for entry in log] == [*range(1, len(log) + 1)] and journals[0].costs()[0] == spent
 
 
 @pytest.mark.parametrize("run", RUNS.values())
@@ -97,310 +139,49 @@ def test_a_journal_changes_nothing_and_a_second_run_asks_nothing(run, tmp_path):
 def test_a_run_interrupted_anywhere_resumes_as_if_it_had_not_been(run, stops, seed):
     rng = np.random.default_rng(seed)
     labels, values = rng.integers(0, 3, 8), rng.integers(0, 3, 28) / 2
-    questions = []
-    with tempfile.TemporaryDirectory() as folder:
-        for stop in [*stops, 10**9]:
-            crowd = Crowd(labels, patience=stop)
-            with Journal(crowd, Path(folder) / "answers.db") as journal, contextlib.suppress(InterruptedError):
-                got = run(values, journal, rng=seed)
-            questions += crowd.asked
-    assert same(got, run(values, cr.Truth(labels), rng=seed))
-    assert questions == [tuple(pair) for pair in got.queries.tolist()]  # each of them once, in order
-
-
-@UNIX
-@pytest.mark.parametrize(("name", "together", "kills", "pause"), [("edge", 1, 6, 0), ("node", 2, 4, 0.001)])
-def test_killed_runs_pay_for_no_answer_twice(name, together, kills, pause, tmp_path):
-    """kill -9 at random moments, of one process or of one of two at the same journal.
-
-    A question may be out when its process dies; nobody can know whether it was answered. It is the only one that is put
-    again, and at once. What is on disk at a death is never asked about any more.
-    """
-    plain = RUNS[name](SIMILARITY, cr.Truth(LABELS), rng=5)
-    runs = program("kill", tmp_path, name, together, KILLS * kills, pause)
-    assert sum(len(run["deaths"]) for run in runs) == KILLS * kills
-    for number, run in enumerate(runs):
-        assert len(run["outcomes"]) == together
-        for outcome in run["outcomes"]:
-            assert outcome["queries"] == plain.queries.tolist() and outcome["clusters"] == plain.clusters.tolist()
-        asked = run["asked"]
-        once = [pair for k, pair in enumerate(asked) if k == 0 or pair != asked[k - 1]]
-        assert once == np.sort(plain.queries).tolist()
-        assert len(asked) - plain.n_queries <= len(run["deaths"])
-        for death in run["deaths"]:
-            before, after = ({tuple(pair) for pair in part} for part in np.split(np.array(asked), [death["asked"]]))
-            assert not {tuple(pair) for pair in death["known"]} & after
-            if together == 1:  # two go on asking while one is examined
-                assert len(before) - len(death["known"]) in (0, 1)  # the one that was out
-        with contextlib.closing(sqlite3.connect(tmp_path / str(number) / "answers.db")) as db:
-            assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-
-
-@UNIX
-def test_recorded_votes_outlive_a_kill_by_whole_sheets(tmp_path):
-    """Two processes record sheets of 20 votes, each its own worker's, until they are killed: what is on disk are whole
-    sheets, and all of those whose recording had returned."""
-    runs = program("record", tmp_path, 3 * KILLS)
-    for run in runs:
-        for worker, done in run["done"].items():
-            stored = [row for row in run["stored"] if row[2] == worker]
-            assert done <= len(stored) / 20 <= done + 1 and len(stored) % 20 == 0
-            assert stored == [[0, 1 + k, worker] for k in range(len(stored))]
-    assert sum(sum(run["done"].values()) for run in runs) > 0
-
-
-class Workers:
-    """Every vote by another of three workers, of whom one is often unsure and one often wrong; may go home."""
-
-    def __init__(self, patience=10**9):
-        self.patience, self.asked = patience, []
-        self.wrong = cr.Faulty(cr.Truth(np.repeat(np.arange(4), [5, 4, 2, 1])), 0.2, rng=3)
-
-    def vote(self, i, j, number):
-        if len(self.asked) == self.patience:
-            raise InterruptedError("gone home")
-        self.asked.append((min(i, j), max(i, j), number))
-        worker = ("ann", "bob", None)[(i + j + number) % 3]
-        if worker == "ann" and (i * j) % 4 == 0:
-            return None, worker
-        said = self.wrong.vote(i, j, number)
-        return said if worker is None else (said, worker)
-
-
-@pytest.mark.parametrize("stops", [(), (0, 1, 7), (3, 3, 3, 20)])
-def test_votes_of_a_strategy_that_keeps_them_are_resumed_with_their_workers(stops, tmp_path):
-    questions, whole = [], noisy()
-    whole.run(Workers())
-    for stop in (*stops, 10**9):
-        crowd, resumed = Workers(stop), noisy()
-        with Journal(crowd, tmp_path / "answers.db") as journal, contextlib.suppress(InterruptedError):
-            resumed.run(journal)
-        questions += crowd.asked
-    assert resumed.answers == whole.answers and resumed.clusters.tolist() == whole.clusters.tolist()
-    assert len(questions) == len(set(questions)) == whole.n_answers  # nothing was asked twice
-    assert sorted(votes(tmp_path / "answers.db"), key=str) == sorted(
-        ((min(i, j), max(i, j), *rest) for i, j, *rest in whole.answers), key=str
-    )
-    with Journal(None, tmp_path / "majority.db") as journal:
-        journal._oracle = cr.Faulty(cr.Truth(LABELS), 0.2, rng=9)
-        run = cr.edge_ordering(SIMILARITY, cr.MajorityVote(journal, 3), rng=5)
-        assert journal.asked == 3 * run.n_queries
-        journal._oracle = None
-        assert same(cr.edge_ordering(SIMILARITY, cr.MajorityVote(journal, 3), rng=5), run)
-
-
-def noisy():
-    return cr.beyond.NoisyOrdering(np.random.default_rng(4).random(66), rng=5)
-
-
-# --- the file --------------------------------------------------------------------------------------------------------
-
-
-@UNIX
-def test_a_kill_while_a_journal_is_made_leaves_nothing_in_the_way(tmp_path):
-    for answer, stored in program("create", tmp_path, 16 * KILLS):
-        assert (answer, stored) == (True, 1)
-
-
-def test_answers_are_flushed_before_they_are_handed_on(tmp_path, flushing, monkeypatch):
-    monkeypatch.setattr(answer_file, "FLUSH", flushing)
-    with Journal(Crowd(), tmp_path / "answers.db") as journal:
-        settings = [journal._file.do(f"PRAGMA {name}") for name in ("journal_mode", "synchronous", "fullfsync")]
-        assert settings == [[("persist",)], [(2,)], [(1,)]]  # 2 is FULL: flushed at every commit
-        journal(0, 1)
-        assert len(read(tmp_path / "answers.db")) == 1  # another connection sees it at once
-
-
-@given(st.data())
-@examples(15, night=2000)
-def test_a_power_cut_leaves_a_transaction_whole_or_undone(data):
-    """The files as they are while an answer is written: the rollback journal is complete, the file itself torn."""
-    with tempfile.TemporaryDirectory() as folder:
-        path, copy = Path(folder) / "answers.db", Path(folder) / "copy.db"
-        with Journal(Crowd(), path) as journal:
-            journal.record([(0, k, (k - 1) % 3 > 0, "ann") for k in range(1, 200)])
-            journal._file.do("PRAGMA cache_spill = 1")
-            journal._file.do("PRAGMA cache_size = 1")
-            with contextlib.suppress(InterruptedError), journal._file.transaction():
-                for k in range(1, 200):
-                    journal._file.append(answer_file.Entry(0, 1, 1 + k, 0, True))
-                shutil.copy(path, copy)
-                shutil.copy(f"{path}-journal", f"{copy}-journal")
-                raise InterruptedError
-        content, before = bytearray(copy.read_bytes()), path.read_bytes()
-        assert content != before  # some of it was written
-        for start in range(0, len(content), 512):  # a sector is old or new
-            if data.draw(st.booleans()) and start + 512 <= len(before):
-                content[start : start + 512] = before[start : start + 512]
-        copy.write_bytes(content)
-        assert votes(copy) == [(0, k, (k - 1) % 3 > 0, "ann") for k in range(1, 200)]
-
-
-@given(st.data())
-@examples(25, night=2000)
-def test_a_flipped_bit_is_noticed_or_changes_no_answer(data):
+    plain, questions = run(values, cr.Truth(labels), rng=seed), []
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "answers.db"
-        with Journal(None, path) as journal:
-            journal.record([(0, k, (None, True, False)[k % 3], "ann") for k in range(1, 60)])
-            told = votes(journal)
-        content = bytearray(path.read_bytes())
-        used = content.rindex(b"ann") + 200  # beyond are pages of zeros
-        place = data.draw(st.integers(0, min(used, len(content) - 1)))
-        content[place] ^= 1 << data.draw(st.integers(0, 7))
-        path.write_bytes(content)
-        for use in (read, lambda path: Journal(None, path).answers()):
-            try:
-                table = use(path)
-            except (ValueError, OSError):
-                continue
-            assert table.drop(columns="entry")[["i", "j", "worker"]].values.tolist() == [
-                [i, j, w] for i, j, _, w in told
-            ]
-            assert [None if pd.isna(s) else s for s in table["same"]] == [row[2] for row in told]
+        for stop in [*stops, 10**9]:
+            crowd = Crowd(labels, patience=stop)
+            with Journal(crowd, path) as journal, contextlib.suppress(InterruptedError):
+                got = run(values, journal, rng=seed)
+            questions += crowd.asked
+        assert same(got, plain)
+        assert questions == [tuple(pair) for pair in plain.queries.tolist()]  # each of them once, in order
+        with Journal(None, path) as journal:  # nobody is there to ask, and other forms are of the same records
+            for form in (values, squareform(values), sparse.coo_matrix((values, np.triu_indices(8, 1)), shape=(8, 8))):
+                assert same(run(form, journal, rng=seed), plain) and journal.asked == 0
+        assert {path.name for path in Path(folder).iterdir()} == {"answers.db", "answers.db-lock"}
 
 
-def test_a_flipped_answer_is_told_and_not_used(tmp_path):
-    with Journal(crowd := Crowd(), path := tmp_path / "answers.db") as journal:
-        journal(0, 1)
-    for change in ("UPDATE log SET same = 0", "UPDATE log SET j = 7", "UPDATE log SET entry = 2"):
-        shutil.copy(path, copy := tmp_path / "copy.db")
-        with contextlib.closing(sqlite3.connect(copy)) as db:
-            db.execute(change)
-            db.commit()
-        for use in (read, lambda path: Journal(crowd, path)):
-            with pytest.raises(ValueError, match="is damaged: entry 1 does not fit its checksum"):
-                use(copy)
-    assert len(crowd.asked) == 1
-
-
-def test_a_flipped_bit_in_the_definition_of_a_table_is_noticed(tmp_path):
-    """SQLite reads "QRIMARY KEY" as a part of the type: no entry would have a number then, and none would be found."""
-    with Journal(None, path := tmp_path / "answers.db") as journal:
-        journal.record([(0, 1, True, "ann")])
-    path.write_bytes(path.read_bytes().replace(b"INTEGER PRIMARY KEY", b"INTEGER QRIMARY KEY", 1))
-    with pytest.raises(ValueError, match="is damaged: its tables are not those of a journal"):
-        read(path)
-
-
-@pytest.mark.parametrize(
-    "how", ["deleted", "replaced", "a folder", "another", "another of its age", "a copy from before", "empty"]
-)
-def test_a_file_that_is_gone_is_noticed_before_the_next_question(how, tmp_path):
-    """Also if only its content is another one: as of `cp another answers.db`, even where the counter of changes, by
-    which SQLite would know that what it has in memory is old, has the same value."""
-    with Journal(Crowd(), other := tmp_path / "other.db") as another:
-        another.record([(5, 6, True, None)] * 2)
-    with Journal(crowd := Crowd(), path := tmp_path / "answers.db") as journal:
-        shutil.copy(path, before := tmp_path / "before.db")
-        journal(0, 1)
-        shutil.copy(path, tmp_path / "copy.db")
-        if how in ("deleted", "a folder"):
-            path.unlink()
-            if how == "a folder":  # of which there is more than one link
-                path.mkdir()
-        elif how == "replaced":
-            (tmp_path / "copy.db").replace(path)
-        elif how == "another of its age":
-            content, ours = bytearray(other.read_bytes()), path.read_bytes()
-            for counter in (slice(24, 28), slice(92, 96)):  # of SQLite's header
-                content[counter] = ours[counter]
-            path.write_bytes(content)
-        else:
-            contents = {"another": other.read_bytes(), "a copy from before": before.read_bytes(), "empty": b""}
-            path.write_bytes(contents[how])
-        said = f"was {'deleted' if how == 'deleted' else 'replaced'} while it was in use"
-        for use in (lambda: journal(0, 2), lambda: journal.record([(0, 2, True, None)]), journal.costs,
-                    journal.leased):  # fmt: skip
-            with pytest.raises(OSError, match=said):
-                use()
-        assert crowd.asked == [(0, 1)] and len(journal.answers()) == 1  # what is in memory can be saved
-        assert journal(0, 1) is True
-
-
-@pytest.mark.parametrize("content", [b"", b"x"])  # SQLite takes both for a new file
-def test_a_journal_that_was_emptied_is_no_new_one(content, tmp_path):
-    (path := tmp_path / "answers.db").touch()
-    with Journal(Crowd(), path) as journal:  # an empty file is
-        journal(0, 1)
-    path.write_bytes(content)
-    with pytest.raises(ValueError, match=r"answers.db is empty, though it has been a journal: restore it"):
-        Journal(Crowd(), path)
-    assert path.read_bytes() == content
-    path.unlink()
-    with Journal(None, path) as journal:
-        assert len(journal.answers()) == 0
-
-
-@pytest.mark.parametrize("error", [OSError("full"), OverflowError("large"), UnicodeEncodeError("utf-8", "", 0, 1, "?")])
-def test_an_answer_that_cannot_be_stored_is_told_whole(error, tmp_path, monkeypatch):
-    def fails(*cells):
-        raise error
-
-    with Journal(lambda i, j: (True, "ann"), tmp_path / "answers.db") as journal:
-        monkeypatch.setattr(journal._file, "append", fails)
-        with pytest.raises(OSError, match=r"the crowd's answer to \(2, 3\) is True by 'ann', but could not be written"):
-            journal(3, 2)
-
-
-def test_a_file_that_goes_while_the_crowd_answers_costs_no_more_than_this_answer(tmp_path):
-    with Journal(lambda i, j: path.unlink() or True, path := tmp_path / "answers.db") as journal:
-        with pytest.raises(
-            OSError, match=r"the crowd's answer to \(0, 1\) is True, but could not be written: .*deleted"
-        ):
-            journal(0, 1)
-
-
-def test_a_journal_has_one_name(tmp_path):
-    (tmp_path / "link.db").symlink_to(path := tmp_path / "answers.db")
-    with Journal(crowd := Crowd(), tmp_path / "link.db") as journal, Journal(crowd, path) as other:
-        assert journal.path == other.path == str(path.resolve()) and journal(0, 1) is other(0, 1)
-    assert len(crowd.asked) == 1 and (tmp_path / "answers.db-lock").exists()
-    os.link(path, tmp_path / "hard.db")
-    for name in ("hard.db", "answers.db"):
-        with pytest.raises(ValueError, match="must have one name, but is 2 hard links"):
-            Journal(crowd, tmp_path / name)
-
-
-def test_a_journal_is_as_private_as_its_records(tmp_path):
-    (tmp_path / "my.csv").touch(0o600)
-    with Journal(Crowd(), tmp_path / "answers.db", like=tmp_path / "my.csv") as journal:
-        journal(0, 1)
-        assert len(list(tmp_path.iterdir())) == 4  # with the lock and the rollback journal
-        assert not any(path.stat().st_mode & 0o077 for path in tmp_path.iterdir())
-
-
-@pytest.mark.parametrize(("statements", "message"), [
-    (["CREATE TABLE answers (x)"], "another SQLite file"),
-    (["PRAGMA application_id = 5"], "another SQLite file"),
-    (["PRAGMA user_version = 1"], "another SQLite file"),
-    ([MARK, "PRAGMA user_version = 3"], "another version of crowder"),
-    ([MARK, f"PRAGMA user_version = {answer_file.VERSION}"], "is damaged"),
-    (None, "not an SQLite file"),
+@UNIX
+@pytest.mark.parametrize(("work", "runs", "deaths", "within"), [
+    ("run", 2, 4, 0.15), ("run", 6, 1, 0.006),  # while the journal is made
+    ("sheets", 3, 1, 0.3),
 ])  # fmt: skip
-def test_files_that_are_no_journals_are_left_alone(statements, message, tmp_path):
-    path = tmp_path / "answers.db"
-    if statements is None:
-        path.write_text("id,name\n1,Orlando\n" * 1000)
-    else:
-        with contextlib.closing(sqlite3.connect(path)) as db:
-            for statement in statements:
-                db.execute(statement)
-    before = path.read_bytes()
-    for use in (read, lambda path: Journal(None, path)):
-        with pytest.raises(ValueError, match=message):
-            use(path)
-    assert path.read_bytes() == before
+def test_processes_that_are_killed_lose_no_answer_and_pay_for_none_twice(work, runs, deaths, within, tmp_path):
+    """kill -9 at random moments, of one of two processes at the same journal.
 
-
-def test_places_where_no_file_can_be(tmp_path):
-    with pytest.raises(OSError, match=f"{tmp_path}/missing/answers.db cannot be used"):
-        Journal(None, tmp_path / "missing" / "answers.db")
-    with pytest.raises(IsADirectoryError, match=f"{tmp_path} must be a file, not a directory; name a file in it"):
-        Journal(None, tmp_path)
-
-
-# --- full disks ------------------------------------------------------------------------------------------------------
+    A question may be out when its process dies; nobody can know whether it was answered. It is the only one that is put
+    again, and at once. What is on disk at a death is never asked about any more. Sheets of 20 votes are on disk whole,
+    and all of those whose recording had returned.
+    """
+    plain = cr.edge_ordering(SIMILARITY, cr.Truth(LABELS), rng=5)
+    for told in program("kill", tmp_path, work, KILLS * runs, deaths, within):
+        if work == "run":
+            assert told["queries"] == plain.queries.tolist()
+            asked = [[*map(int, line.split())] for line in told["log"]]
+            assert [pair for k, pair in enumerate(asked) if pair != asked[k - 1]] == np.sort(plain.queries).tolist()
+            assert len(asked) - plain.n_queries <= deaths + 1  # in the end, both were killed, of which one asked
+            for death in told["deaths"]:
+                assert not any([i, j] in asked[death["noted"] :] for i, j, _ in death["stored"])
+        else:
+            for worker in ("ann", "bob"):
+                stored, done = [row for row in told["stored"] if row[2] == worker], told["log"].count(worker)
+                assert stored == [[0, 1 + k, worker] for k in range(len(stored))]
+                assert done <= len(stored) / 20 <= done + 1 and len(stored) % 20 == 0
+            assert told["log"]
 
 
 @UNIX
@@ -413,7 +194,147 @@ def test_an_answer_that_is_out_when_the_disk_is_full_has_its_room(tmp_path):
     assert told["then"] == "990" and len(told["questions"]) == len({tuple(pair) for pair in told["questions"]}) == 990
 
 
-# --- places that are read only, and locks ----------------------------------------------------------------------------
+# --- the file --------------------------------------------------------------------------------------------------------
+
+
+def test_answers_are_flushed_before_they_are_handed_on(tmp_path, flushing, monkeypatch):
+    monkeypatch.setattr(answer_file, "FLUSH", flushing)
+    with Journal(Crowd(), tmp_path / "answers.db") as journal:
+        settings = [journal._file.do(f"PRAGMA {name}") for name in ("journal_mode", "synchronous", "fullfsync")]
+        assert settings == [[("persist",)], [(2,)], [(1,)]]  # 2 is FULL: flushed at every commit
+        journal(0, 1)
+        assert len(read(tmp_path / "answers.db")) == 1  # another connection sees it at once
+
+
+@given(st.data())
+@examples(25, night=2000)
+def test_a_flipped_bit_is_noticed_or_changes_no_answer(data):
+    with tempfile.TemporaryDirectory() as folder:
+        with Journal(None, path := Path(folder) / "answers.db") as journal:
+            journal.record([(0, k, (None, True, False)[k % 3], "ann") for k in range(1, 60)])
+            told = votes(journal.answers())
+        content = bytearray(path.read_bytes())
+        used = content.rindex(b"ann") + 200  # beyond are pages of zeros
+        content[data.draw(st.integers(0, min(used, len(content) - 1)))] ^= 1 << data.draw(st.integers(0, 7))
+        path.write_bytes(content)
+        with contextlib.suppress(ValueError, OSError):
+            assert votes(read(path)) == told
+
+
+def by_sqlite(*statements):
+    """Change a file by SQLite; without its journal, if there is one."""
+
+    def change(path):
+        with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as database:
+            for statement in statements:
+                database.execute(statement)
+
+    return change  # fmt: skip
+
+
+def containing(content):
+    return lambda path: path.write_bytes(content)
+
+
+def without(path):
+    for name in (path, path.with_name("answers.db-lock")):
+        name.unlink()
+
+
+@pytest.mark.parametrize(("change", "message"), [
+    (by_sqlite("UPDATE log SET same = 0"), "is damaged: entry 1 does not fit its checksum"),
+    (by_sqlite("UPDATE log SET worker = CAST(x'ff' AS TEXT)"), "is damaged: entry 1 does not fit its checksum"),
+    (by_sqlite("DELETE FROM log WHERE entry = 1"), "is damaged: entry 1 does not fit its checksum or its number"),
+    # SQLite reads "QRIMARY KEY" as a part of the type: no entry would have a number then, and none would be found.
+    (lambda path: path.write_bytes(path.read_bytes().replace(b"ER PRIMARY", b"ER QRIMARY", 1)), "tables are not those"),
+    (by_sqlite("DROP TABLE log"), "is damaged: its tables are not those of a journal"),
+    (by_sqlite("PRAGMA application_id = 5"), "another SQLite file"),
+    (lambda path: [without(path), by_sqlite("CREATE TABLE answers (x)")(path)], "another SQLite file"),
+    (containing(b"id,name\n1,Orlando\n" * 1000), "not an SQLite file"),
+    # SQLite takes both for a new file.
+    (containing(b""), "is empty, though it has been a journal: restore it"), (containing(b"x"), "is empty, though it"),
+])  # fmt: skip
+def test_a_file_that_is_damaged_or_no_journal_is_told_and_left_alone(change, message, tmp_path):
+    with Journal(crowd := Crowd(), path := tmp_path / "answers.db") as journal:
+        journal(0, 1), journal(0, 2)
+    change(path)
+    before = path.read_bytes()
+    for _ in range(2):
+        with pytest.raises(ValueError, match=message):
+            Journal(crowd, path)
+    assert path.read_bytes() == before and len(crowd.asked) == 2
+
+
+def test_an_empty_file_and_a_name_whose_journal_was_deleted_become_journals(tmp_path):
+    (path := tmp_path / "answers.db").touch()
+    for _ in range(2):
+        with Journal(Crowd(), path) as journal:
+            assert len(journal.answers()) == 0 and journal(0, 1) is True
+        path.unlink()
+
+
+@pytest.mark.parametrize("how", ["deleted", "replaced", "a folder", "another", "a copy from before", "empty"])
+def test_a_file_that_is_gone_is_noticed_before_the_next_question(how, tmp_path):
+    """Also if only its content is another one: as of `cp another answers.db`, even where the counter of changes, by
+    which SQLite would know that what it has in memory is old, has the same value."""
+    with Journal(Crowd(), other := tmp_path / "other.db") as another:
+        another.record([(5, 6, True, None)] * 2)
+    with Journal(crowd := Crowd(), path := tmp_path / "answers.db") as journal:
+        before = path.read_bytes()
+        journal(0, 1)
+        content, ours = bytearray(other.read_bytes()), path.read_bytes()
+        for counter in (slice(24, 28), slice(92, 96)):  # of SQLite's header
+            content[counter] = ours[counter]
+        if how in ("deleted", "a folder"):
+            path.unlink()
+            if how == "a folder":
+                path.mkdir()
+        elif how == "replaced":
+            shutil.copy(path, tmp_path / "copy.db")
+            (tmp_path / "copy.db").replace(path)
+        else:
+            path.write_bytes({"another": content, "a copy from before": before, "empty": b""}[how])
+        said = f"was {'deleted' if how == 'deleted' else 'replaced'} while it was in use"
+        for use in (lambda: journal(0, 2), lambda: journal.record([(0, 2, True, None)]), journal.costs,
+                    journal.leased):  # fmt: skip
+            with pytest.raises(OSError, match=said):
+                use()
+        assert crowd.asked == [(0, 1)] and len(journal.answers()) == 1  # what is in memory can be saved
+        assert journal(0, 1) is True
+
+
+def test_an_answer_that_cannot_be_stored_is_told_whole(tmp_path):
+    with Journal(lambda i, j: Answer(False, worker="ann"), tmp_path / "answers.db") as journal:
+        with pytest.raises(OSError, match=r"answer to \(2, \d+\) is False by 'ann', but could not be written: .*large"):
+            journal(2, 2**63)
+    with Journal(lambda i, j: path.unlink() or True, path := tmp_path / "answers.db") as journal:
+        with pytest.raises(OSError, match=r"answer to \(2, 3\) is True, but could not be written: .*deleted"):
+            journal(3, 2)
+
+
+def test_a_journal_that_is_a_link_has_one_name_and_is_as_private_as_its_records(tmp_path):
+    (tmp_path / "my.csv").touch(0o600)
+    (tmp_path / "link.db").symlink_to(path := tmp_path / "answers.db")
+    with Journal(crowd := Crowd(), tmp_path / "link.db", like=tmp_path / "my.csv") as journal:
+        with Journal(crowd, path) as other:
+            assert journal.path == other.path == str(path.resolve()) and journal(0, 1) is other(0, 1)
+        assert len(crowd.asked) == 1 and len(list(tmp_path.iterdir())) == 4 + os.path.exists(f"{path}-journal")
+        assert not any(path.stat().st_mode & 0o077 for path in tmp_path.iterdir())
+
+
+def test_places_where_no_file_can_be_are_named(tmp_path):
+    for path in (tmp_path / "missing" / "answers.db", tmp_path):
+        with pytest.raises(OSError, match=f"{path}"):
+            Journal(None, path)
+    with Journal(crowd := Crowd(), path := tmp_path / "answers.db") as journal:
+        (lock := path.with_name("answers.db-lock")).unlink()
+        lock.mkdir()
+        with pytest.raises(OSError, match=f"{lock} cannot be used: unable to open"):
+            journal(0, 1)
+        assert crowd.asked == []
+
+
+# --- places that are read only, and other processes ------------------------------------------------------------------
 
 READ_ONLY = """if True:
     import os, sys
@@ -431,55 +352,42 @@ READ_ONLY = """if True:
 
 
 @UNIX
-def test_answers_can_be_read_where_nothing_can_be_written():
+@pytest.mark.parametrize("lock", [True, False])
+def test_answers_can_be_read_where_nothing_can_be_written(lock):
     """Whether the file for asking is there or not; and nobody is asked in vain."""
     with tempfile.TemporaryDirectory() as folder:
         with Journal(Crowd(), path := Path(folder) / "answers.db") as journal:
             journal(0, 1)
-        for name in (path, f"{path}-lock"):
-            os.chmod(name, 0o444)
+        if not lock:
+            Path(f"{path}-lock").unlink()
+        for name in Path(folder).iterdir():
+            name.chmod(0o444)
         os.chmod(folder, 0o555)
-        for _ in range(2):
-            done = subprocess.run([sys.executable, "-c", READ_ONLY, path], capture_output=True, text=True, timeout=60)
-            first, *said = done.stdout.splitlines()
-            assert first == "1 True" and len(said) == 2 and done.stderr == ""
-            assert all(str(path) in line and re.search("readonly|ermission|unable", line) for line in said), said
-            os.chmod(folder, 0o755)
-            Path(f"{path}-lock").unlink(missing_ok=True)
-            os.chmod(folder, 0o555)
+        done = subprocess.run([sys.executable, "-c", READ_ONLY, path], capture_output=True, text=True, timeout=60)
         os.chmod(folder, 0o755)
+        first, *said = done.stdout.splitlines()
+        assert first == "1 True" and len(said) == 2 and done.stderr == ""
+        assert all(str(path) in line and re.search("readonly|unable", line) for line in said), said
 
 
 HOLDERS = {
-    "alone": "from crowder_tool import Journal\nwith Journal(None, sys.argv[1]).alone(): wait()",
-    "exclusive": "import sqlite3\nsqlite3.connect(sys.argv[1]).execute('BEGIN EXCLUSIVE')\nwait()",
-    "asking": "from crowder_tool import Journal\nJournal(lambda i, j: wait(), sys.argv[1])(8, 9)",
+    "alone": "with Journal(None, sys.argv[1]).alone(): wait()",
+    "asking": "Journal(lambda i, j: wait(), sys.argv[1])(8, 9)",
 }
-WAIT = "import os, sys, time\ndef wait(): print('holds', flush=True); time.sleep(600)\n"
-
-
-@contextlib.contextmanager
-def stopped(how, path):
-    """A process that has been stopped while it holds a lock of this kind."""
-    child = subprocess.Popen([sys.executable, "-c", WAIT + HOLDERS[how], path], stdout=subprocess.PIPE, text=True)
-    try:
-        assert child.stdout.readline() == "holds\n"
-        child.send_signal(signal.SIGSTOP)
-        yield
-    finally:
-        child.kill()
-        child.wait(60)
-        child.stdout.close()
+WAIT = """import sys, time
+from crowder_tool import Journal
+def wait(): print('holds', flush=True); time.sleep(600)
+"""
 
 
 class Clock:
-    """A clock that moves by `step` seconds at each look; a wait of more than two minutes fails."""
+    """A clock that moves by six seconds at each look; a wait without end fails."""
 
-    now, step, looks = 0.0, 6.0, 0
+    now, looks = 0.0, 0
 
     def monotonic(self):
-        self.now, self.looks = self.now + self.step, self.looks + 1
-        assert self.looks < 20
+        self.now, self.looks = self.now + 6, self.looks + 1
+        assert self.looks < 100
         return self.now
 
 
@@ -490,53 +398,27 @@ def test_who_waits_for_a_stopped_process_is_told_and_gives_up_and_who_reads_does
 ):
     with Journal(None, path := tmp_path / "answers.db") as journal:
         journal.record([(0, 1, True, "ann")])
-    monkeypatch.setattr(answer_file, "time", clock := Clock())
-    with stopped(how, path), Journal(crowd := Crowd(), path) as journal:
-        before = clock.looks
-        assert journal(0, 1) is True and len(journal.answers()) == 1 == len(read(path)) and clock.looks == before
-        uses = [lambda: journal(0, 2), lambda: journal.record([(0, 2, True, "ann")])]
-        for use in uses[: 1 if how == "asking" else 2]:  # who has answers does not ask
-            began, clock.looks = clock.now, 0
-            with pytest.raises(OSError, match=f"{path} is in use by another process, .*nothing for 60 seconds; end"):
-                use()
-            assert caplog.messages == [f"{path} is in use by another process; waiting for it, 50 seconds at most"]
-            assert 60 <= clock.now - began <= 72
-            caplog.clear()
-        clock.step = 0.0  # other threads that come now do not begin to wait
-        with pytest.raises(OSError, match="is in use by another process"):
-            ask_all(crowd, [(0, k) for k in range(3, 30)], journal)
-        assert crowd.asked == []
+    child = subprocess.Popen([sys.executable, "-c", WAIT + HOLDERS[how], path], stdout=subprocess.PIPE, text=True)
+    try:
+        assert child.stdout.readline() == "holds\n"
+        child.send_signal(signal.SIGSTOP)
+        with Journal(crowd := Crowd(), path) as journal:
+            assert journal(0, 1) is True and len(journal.answers()) == 1 == len(read(path)) and caplog.messages == []
+            asks = [lambda: journal(0, 2), lambda: ask_all(crowd, [(0, k) for k in range(3, 30)], journal)]
+            for use in [*asks, *([lambda: journal.record([(0, 2, True, "ann")])] if how == "alone" else [])]:
+                monkeypatch.setattr(answer_file, "time", clock := Clock())
+                with pytest.raises(OSError, match=f"{path} is in use by another process, .*nothing for 60 seconds, or"):
+                    use()
+                assert caplog.messages == [f"{path} is in use by another process; waiting for it, 50 seconds at most"]
+                assert clock.now >= 60
+                caplog.clear()
+            assert crowd.asked == []
+    finally:
+        child.kill()
+        child.wait(60)
+        child.stdout.close()
     with Journal(crowd, path) as journal:
         assert journal(0, 2) is True and journal.asked == 1
-
-
-@UNIX
-@pytest.mark.parametrize("number", [errno.ENOLCK, errno.EAGAIN, errno.EACCES])
-def test_a_file_system_without_locks_is_told_at_once(number, tmp_path, monkeypatch, caplog):
-    """All three are "busy" to SQLite, as in the transaction that stands for them here."""
-    import fcntl
-
-    def fails(*_):
-        raise OSError(number, os.strerror(number))
-
-    Journal(None, path := tmp_path / "answers.db").close()
-    monkeypatch.setattr(fcntl, "lockf", fails)
-    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as other, Journal(None, path) as journal:
-        other.execute("BEGIN EXCLUSIVE")
-        with pytest.raises(
-            OSError, match=f"{path} cannot be used: its file system gives no locks .*copy it to a local"
-        ):
-            journal.record([(0, 1, True, None)])
-        assert len(read(path)) == 0 and caplog.messages == []
-
-
-def test_a_folder_in_place_of_the_file_for_asking_is_named(tmp_path):
-    with Journal(crowd := Crowd(), path := tmp_path / "answers.db") as journal:
-        (lock := path.with_name("answers.db-lock")).unlink()
-        lock.mkdir()
-        with pytest.raises(OSError, match=f"{lock} cannot be used: unable to open"):
-            journal(0, 1)
-        assert crowd.asked == []
 
 
 def test_who_waits_has_patience_with_who_writes(tmp_path, monkeypatch):
@@ -546,7 +428,7 @@ def test_who_waits_has_patience_with_who_writes(tmp_path, monkeypatch):
         begun = threading.Event()
 
         def busy():
-            with one._claimed("asking"):
+            with one.asking():
                 begun.set()
                 for k in range(1, 8):
                     one.record([(0, k, True, None)])
@@ -554,197 +436,9 @@ def test_who_waits_has_patience_with_who_writes(tmp_path, monkeypatch):
 
         (writer := threading.Thread(target=busy)).start()
         assert begun.wait(60)
-        with other._claimed("asking"):
+        with other.asking():
             assert len(other.answers()) == 7
         writer.join(60)
-
-
-# --- other records, and other runs on the same ones ------------------------------------------------------------------
-
-MOVED = np.r_[SIMILARITY[:7], 1 - SIMILARITY[7] + 0.01, SIMILARITY[8:]]
-FEWER = sparse.coo_matrix((SIMILARITY[:-1], [part[:-1] for part in np.triu_indices(40, 1)]), (40, 40))
-OF_TWO = TableCandidates(40, True, _values=SIMILARITY, tables=np.arange(40) // 2)
-
-
-@pytest.mark.parametrize(("similarity", "message"), [
-    (SIMILARITY[: 30 * 29 // 2], "number of records is 40"), (MOVED, "similarities"), (FEWER, "similarities"),
-    (OF_TWO, "tables"),
-])  # fmt: skip
-def test_a_journal_of_other_records_is_refused_before_anything_is_asked(similarity, message, tmp_path):
-    with pytest.raises(InterruptedError), Journal(Crowd(patience=5), tmp_path / "answers.db") as journal:
-        cr.edge_ordering(SIMILARITY, journal, rng=5)
-    with Journal(crowd := Crowd(), tmp_path / "answers.db") as journal:
-        with pytest.raises(ValueError, match=f"journal of other records: .*{message}"):
-            cr.edge_ordering(similarity, journal, rng=5)
-        assert crowd.asked == [] and len(journal.answers()) == 5
-        cr.edge_ordering(SIMILARITY, journal, rng=5)  # its own run goes on
-
-
-@pytest.mark.parametrize("run", [
-    lambda crowd: cr.edge_ordering(SIMILARITY, crowd, rng=6),
-    lambda crowd: cr.node_ordering(SIMILARITY, crowd, rng=5),
-    lambda crowd: cr.beyond.Audit(cr.EdgeOrdering(SIMILARITY, rng=5), recall=0.9, rng=6).run(crowd),
-])  # fmt: skip
-def test_another_run_on_the_same_records_uses_the_answers_and_asks_what_it_would(run, tmp_path):
-    """The answers on disk change none of its questions, so the draws of an audit do not depend on them."""
-    with Journal(Crowd(), tmp_path / "answers.db") as journal:
-        cr.beyond.Audit(cr.EdgeOrdering(SIMILARITY, rng=5), recall=0.9, rng=5).run(journal)
-        before, known = journal.asked, {(i, j) for i, j, *_ in votes(journal)}
-        again, plain = run(journal), run(Crowd())
-        assert same(again, plain)
-        asked = {tuple(sorted(pair)) for pair in plain.queries.tolist()}
-        assert journal.asked - before == len(asked - known) < len(asked)
-
-
-# --- answers ---------------------------------------------------------------------------------------------------------
-
-
-def test_a_pair_is_one_question_in_either_order(tmp_path):
-    with Journal(crowd := Crowd(), tmp_path / "answers.db") as journal:
-        assert journal(4, 3) is journal(3, 4) is journal(np.int64(4), np.int32(3)) is True
-        assert crowd.asked == [(4, 3)]
-        for pair in [(3, 3), (-1, 3), (3, 2**63)]:
-            with pytest.raises(ValueError, match="must be"):
-                journal(*pair)
-        table = journal.answers()
-    types = dict.fromkeys(["entry", "i", "j", "vote"], "int64") | {"same": "boolean", "worker": "object"}
-    assert table.dtypes.astype(str).to_dict() == types | {"confidence": "float64", "cost": "float64"}
-    assert table.iloc[0].tolist()[:6] == [1, 3, 4, 1, True, None]
-
-
-@pytest.mark.parametrize(("said", "stored"), [
-    (True, (True, None, 0, None)), (np.False_, (False, None, 0, None)), ((None, "ann"), (None, None, 0, "ann")),
-    ((True, 0.75), (True, 0.75, 0, None)), (Answer(False, 0.5, 2, "bob"), (False, 0.5, 2, "bob")),
-    (Answer(True, worker="a\ud800"), (True, None, 0, r"a\ud800")),  # a name that UTF-8 does not have
-])  # fmt: skip
-def test_forms_of_an_answer(said, stored, tmp_path):
-    with Journal(lambda i, j: said, tmp_path / "answers.db") as journal:
-        journal.vote(0, 1, 0)
-    found = Journal(None, tmp_path / "answers.db").find((0, 1), 0)
-    assert (found.same, found.confidence, found.cost, found.worker) == stored
-
-
-@pytest.mark.parametrize("said", [1, 0, "yes", (True,), (True, []), (1, "ann"), (True, 1.5), (True, True), (True, ""),
-                                  Answer(True, cost=-1), Answer(True, cost=np.nan), Answer(True, 2.0),
-                                  Answer(True, cost=10**400), Answer(True, Decimal("nan"), 0, "ann")])  # fmt: skip
-def test_what_is_no_answer_is_not_written(said, tmp_path):
-    with Journal(lambda i, j: said, tmp_path / "answers.db") as journal:
-        with pytest.raises((TypeError, ValueError), match=r"(?s)the answer to \(0, 1\)|the crowd said") as error:
-            journal(0, 1)
-        assert str(error.value).endswith(f"; the crowd said {said!r}")  # which may have been paid for
-        assert len(journal.answers()) == 0 == journal.asked
-        journal._oracle = Crowd(patience=0)
-        with pytest.raises(InterruptedError):  # comes through
-            journal(0, 1)
-        for number, error in ((-1, ValueError), (0.5, TypeError), (True, TypeError)):
-            with pytest.raises(error, match="the number of a vote"):
-                journal.vote(0, 1, number)
-            with pytest.raises(error, match="the number of a vote"):
-                journal.find((0, 1), number)
-
-
-def test_an_unsure_answer_is_not_lost_and_somebody_elses_follows_it(tmp_path):
-    with Journal(lambda i, j: None, tmp_path / "answers.db") as journal:
-        assert journal(0, 2) is journal(0, 2) is None  # nobody is asked again
-        assert journal.asked == 1 == len(journal.answers())
-        journal.record([(0, 2, None, "ann"), (0, 2, np.False_, "bob")])
-        assert journal(0, 2) is False and journal.asked == 1
-
-
-def test_an_unsure_answer_leaves_its_pair_open_in_a_run_with_a_journal_too(tmp_path):
-    crowd = lambda i, j: None if (i + j) % 3 == 0 else bool(LABELS[i] == LABELS[j])  # noqa: E731
-    with Journal(crowd, tmp_path / "answers.db") as journal:
-        assert same(*(ScoredOrdering(SIMILARITY, rng=5).run(oracle) for oracle in (journal, crowd)))
-        assert journal.answers()["same"].isna().any()
-
-
-# --- votes that are recorded, changed and taken back ------------------------------------------------------------------
-
-
-@given(st.data())
-@examples(25, night=1000)
-def test_a_journal_has_the_last_vote_of_each_worker_and_forgets_none(data):
-    """Against a dictionary: records, changes and votes taken back in any order, also by a second object."""
-    expected, workers = {}, st.sampled_from(["ann", "bob", None])
-    pairs = st.tuples(st.integers(0, 3), st.integers(0, 3)).filter(lambda pair: pair[0] != pair[1])
-    rows = st.lists(st.tuples(pairs, st.sampled_from([True, False, None]), workers), max_size=5, unique_by=lambda row: (
-        frozenset(row[0]), row[2]))  # fmt: skip
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        Journal(None, Path(folder) / "answers.db") as one,
-        Journal(None, Path(folder) / "answers.db") as two,
-    ):
-        paid = 0
-        for _ in range(data.draw(st.integers(1, 6))):
-            journal, gone = data.draw(st.sampled_from([one, two])), []
-            if data.draw(st.booleans()):
-                gone = data.draw(st.lists(st.tuples(pairs, st.sampled_from(["ann", "bob"])), max_size=2))
-            batch = data.draw(rows)
-            for pair, who in gone:
-                expected.pop((tuple(sorted(pair)), who), None)
-            latest = {(tuple(sorted(pair)), who): same for pair, same, who in batch}
-            new = [key for key in latest if key not in expected]
-            changed = [key for key in latest if key in expected and expected[key] is not latest[key]]
-            got = journal.record(
-                [(*pair, same, who) for pair, same, who in batch], [(*pair, who) for pair, who in gone]
-            )
-            assert got == (len(new), len(changed))
-            expected |= latest
-            paid += len(new) + len(changed)
-        for table in (one.answers(), read(two.path)):
-            stored = {((i, j), who): None if pd.isna(same) else same
-                      for i, j, same, who in table[["i", "j", "same", "worker"]].values.tolist()}  # fmt: skip
-            assert stored == expected and len(table) == len(expected)
-            assert table["vote"].is_unique and (table["vote"] <= table["entry"]).all()
-        log = one._file.entries()
-        assert sum(not entry.gone for entry in log) >= paid
-        assert [entry.entry for entry in log] == [*range(1, len(log) + 1)]
-
-
-@pytest.mark.parametrize(("bad", "gone", "error", "message"), [
-    ([(0, 1, True, "ann"), (0, 40, True, "ann")], [], ValueError, r"pairs must be of the 40 records.*\(0, 40\)"),
-    ([(0, 1, True, "ann"), (2, 2, True, "ann")], [], ValueError, "a pair must"),
-    ([(0.5, 1, True, "ann")], [], TypeError, "a record must be a whole number"),
-    ([(0, 1, True, "ann"), (0, 1, True)], [], ValueError, r"votes must be .*, not \(0, 1, True\) in row 1"),
-    ([5], [], ValueError, "votes must be"),
-    ([(0, 1, True, None), (1, 2, 1, None)], [], TypeError, "the answer in row 1 must"),
-    ([(0, 1, True, "ann"), (1, 2, True, 5)], [], TypeError, "worker of the answer in row 1 must be text"),
-    ([(0, 1, True, "ann"), (1, 0, False, "ann")], [], ValueError, r"row 1 says of \(0, 1\) that it is False by 'ann'"),
-    ([(0, 1, None, "ann"), (1, 0, False, "ann")], [], ValueError, "contradict each other under one name"),
-    ([(3, 4, True, "ann")], [(2, 2, "ann")], ValueError, "a pair must"),
-    ([(3, 4, True, "ann")], [(0, 9, "bob"), (0, 2, 5)], TypeError, "worker of the vote to take back must be text"),
-])  # fmt: skip
-def test_votes_are_recorded_by_all_or_not_at_all(bad, gone, error, message, tmp_path):
-    with Journal(None, tmp_path / "answers.db") as journal:
-        journal.begin(cr.EdgeOrdering(SIMILARITY, rng=5))
-        journal.record([(0, 9, True, "bob")])
-        with pytest.raises(error, match=message):
-            journal.record(bad, gone)
-        assert votes(journal) == [(0, 9, True, "bob")] and journal.record([]) == (0, 0)
-
-
-@UNIX
-def test_a_kill_between_taking_votes_back_and_recording_others_changes_nothing(tmp_path):
-    code = """if True:
-        import os, signal, sys
-        from crowder_tool import Journal
-        with Journal(None, sys.argv[1]) as journal:
-            journal.record([(0, 1, True, "ann")])
-            append = journal._file.append
-            def once(*cells):
-                append(*cells)
-                journal._file.append = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
-            journal._file.append = once
-            journal.record([(0, 2, True, "ann")], [(0, 1, "ann")])
-    """
-    assert subprocess.run([sys.executable, "-c", code, tmp_path / "answers.db"]).returncode == -signal.SIGKILL
-    assert votes(tmp_path / "answers.db") == [(0, 1, True, "ann")]
-    with Journal(None, tmp_path / "answers.db") as journal:
-        assert journal.record([(0, 2, True, "ann")], [(0, 1, "ann")]) == (1, 0)
-        assert votes(journal) == [(0, 2, True, "ann")]
-
-
-# --- several at once -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("objects", [1, 2])
@@ -771,8 +465,6 @@ def test_who_comes_to_an_open_question_waits_for_its_answer(objects, tmp_path):
     for thread in threads:
         thread.join(60)
     assert asked == [(0, 1)] and sum(journal.asked for journal in journals) == 1
-    for journal in journals:
-        journal.close()
 
 
 def test_a_closed_journal_and_one_that_went_through_a_fork_say_so(tmp_path, monkeypatch):
@@ -782,11 +474,94 @@ def test_a_closed_journal_and_one_that_went_through_a_fork_say_so(tmp_path, monk
         with pytest.raises(RuntimeError, match="forked"):
             journal(0, 1)
     assert journal(0, 1) is True
-    journal.close()
-    journal.close()
-    for use in (lambda: journal(0, 1), journal.answers, lambda: journal.record([(0, 1, True, None)])):
-        with pytest.raises(ValueError, match="has been closed"):
+    journal.close(), journal.close()
+    for use in (lambda: journal(0, 2), lambda: journal.record([(0, 1, True, None)])):
+        with pytest.raises((OSError, sqlite3.Error), match="closed"):
             use()
+
+
+# --- other records, and other runs on the same ones ------------------------------------------------------------------
+
+MOVED = np.r_[SIMILARITY[:7], 1 - SIMILARITY[7] + 0.01, SIMILARITY[8:]]
+FEWER = sparse.coo_matrix((SIMILARITY[:-1], [part[:-1] for part in np.triu_indices(40, 1)]), (40, 40))
+OF_TWO = TableCandidates.of(SIMILARITY, np.arange(40) // 2)
+
+
+@pytest.mark.parametrize(("similarity", "message"), [
+    (SIMILARITY[: 30 * 29 // 2], "number of records is 40"), (MOVED, "similarities"), (FEWER, "similarities"),
+    (OF_TWO, "tables"),
+])  # fmt: skip
+def test_a_journal_of_other_records_is_refused_before_anything_is_asked(similarity, message, tmp_path):
+    with pytest.raises(InterruptedError), Journal(Crowd(patience=5), tmp_path / "answers.db") as journal:
+        cr.edge_ordering(SIMILARITY, journal, rng=5)
+    with Journal(crowd := Crowd(), tmp_path / "answers.db") as journal:
+        with pytest.raises(ValueError, match=f"journal of other records: .*{message}"):
+            cr.edge_ordering(similarity, journal, rng=5)
+        assert crowd.asked == [] and len(journal.answers()) == 5
+
+
+@pytest.mark.parametrize("run", [
+    lambda crowd: cr.node_ordering(SIMILARITY, crowd, rng=5),
+    lambda crowd: cr.beyond.Audit(cr.EdgeOrdering(SIMILARITY, rng=5), recall=0.9, rng=6).run(crowd),
+])  # fmt: skip
+def test_another_run_on_the_same_records_uses_the_answers_and_asks_what_it_would(run, tmp_path):
+    """The answers on disk change none of its questions, so the draws of an audit do not depend on them."""
+    with Journal(Crowd(), tmp_path / "answers.db") as journal:
+        cr.beyond.Audit(cr.EdgeOrdering(SIMILARITY, rng=5), recall=0.9, rng=5).run(journal)
+        before, known = journal.asked, {(i, j) for i, j, *_ in votes(journal.answers())}
+        again, plain = run(journal), run(Crowd())
+        assert same(again, plain)
+        asked = {tuple(sorted(pair)) for pair in plain.queries.tolist()}
+        assert journal.asked - before == len(asked - known) < len(asked)
+
+
+# --- answers ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("said", "stored"), [
+    (True, [True, None, None, 0]), (np.False_, [False, None, None, 0]), ((None, "ann"), [None, "ann", None, 0]),
+    (Answer(False, 0.5, 2, "bob"), [False, "bob", 0.5, 2]),
+    (Answer(True, worker="a\ud800"), [True, r"a\ud800", None, 0]),  # a name that UTF-8 does not have
+])  # fmt: skip
+def test_forms_of_an_answer(said, stored, tmp_path):
+    with Journal(lambda i, j: said, tmp_path / "answers.db") as journal:
+        journal.vote(np.int64(4), np.int32(3), 0)
+    table = read(tmp_path / "answers.db")
+    types = dict.fromkeys(["entry", "i", "j", "vote"], "int64") | {"same": "boolean", "worker": "object"}
+    assert table.dtypes.astype(str).to_dict() == types | {"confidence": "float64", "cost": "float64"}
+    assert [None if pd.isna(cell) else cell for cell in table.iloc[0]] == [1, 3, 4, 1, *stored]
+
+
+@pytest.mark.parametrize("said", [1, "yes", (True,), (True, []), (1, "ann"), (True, 0.5), (True, ""),
+                                  Answer(True, cost=-1), Answer(True, 2.0), Answer(True, cost=10**400)])  # fmt: skip
+def test_what_is_no_answer_is_not_written(said, tmp_path):
+    with Journal(lambda i, j: said, tmp_path / "answers.db") as journal:
+        with pytest.raises((TypeError, ValueError), match=r"(?s)the answer to \(0, 1\)|the crowd said") as error:
+            journal(0, 1)
+        assert str(error.value).endswith(f"; the crowd said {said!r}")  # which may have been paid for
+        assert len(journal.answers()) == 0 == journal.asked
+        for number, error in ((-1, ValueError), (0.5, TypeError), (True, TypeError)):
+            with pytest.raises(error, match="the number of a vote"):
+                journal.vote(0, 1, number)
+
+
+@pytest.mark.parametrize(("bad", "gone", "error", "message"), [
+    ([(0, 1, True, "ann"), (0, 40, True, "ann")], [], ValueError, r"pairs must be of the 40 records.*\(0, 40\)"),
+    ([(0, 1, True, "ann"), (2, 2, True, "ann")], [], ValueError, "a pair must"),
+    ([(0.5, 1, True, "ann")], [], TypeError, "a record must be a whole number"),
+    ([(0, 1, True, "ann"), (0, 1, True)], [], ValueError, r"votes must be .*, not \(0, 1, True\) in row 1"),
+    ([(0, 1, True, None), (1, 2, 1, None)], [], TypeError, "the answer in row 1 must"),
+    ([(0, 1, True, "ann"), (1, 2, True, 5)], [], TypeError, "worker of the answer in row 1 must be text"),
+    ([(0, 1, True, "ann"), (1, 0, False, "ann")], [], ValueError, r"row 1 says of \(0, 1\) that it is False by 'ann'"),
+    ([(3, 4, True, "ann")], [(0, 9, "bob"), (0, 2, 5)], TypeError, "worker of the vote to take back must be text"),
+])  # fmt: skip
+def test_votes_are_recorded_by_all_or_not_at_all(bad, gone, error, message, tmp_path):
+    with Journal(None, tmp_path / "answers.db") as journal:
+        journal.begin(cr.EdgeOrdering(SIMILARITY, rng=5))
+        journal.record([(0, 9, True, "bob")])
+        with pytest.raises(error, match=message):
+            journal.record(bad, gone)
+        assert votes(journal.answers()) == [(0, 9, True, "bob")]
 
 
 def test_leases_keep_questions_apart_until_they_end(tmp_path, monkeypatch):
@@ -795,9 +570,8 @@ def test_leases_keep_questions_apart_until_they_end(tmp_path, monkeypatch):
     with Journal(None, tmp_path / "answers.db") as journal, Journal(None, journal.path) as other:
         assert journal.lease([(0, 1), (2, 1)], "ann", 60) == [(0, 1), (1, 2)]
         assert other.lease([(1, 0), (1, 2), (2, 3)], "bob", 90) == [(2, 3)]
-        assert other.leased("bob") == {(0, 1): 1060, (1, 2): 1060} and journal.leased() == other.leased() | {
-            (2, 3): 1090
-        }
+        assert other.leased("bob") == {(0, 1): 1060, (1, 2): 1060}
+        assert journal.leased() == other.leased() == {(0, 1): 1060, (1, 2): 1060, (2, 3): 1090}
         assert journal.lease([(0, 1)], "ann", 70) == [(0, 1)]  # prolonged
         other.release(pairs=[(1, 2)])
         now[0] += 65
@@ -811,21 +585,3 @@ def test_leases_keep_questions_apart_until_they_end(tmp_path, monkeypatch):
         journal.release(holder="ann")
         other.release(holder="bob")
         assert other.leased() == {} and len(journal.answers()) == 0
-
-
-def test_nothing_is_read_without_a_lock_that_another_process_is_just_writing(tmp_path, monkeypatch):
-    """A rollback journal that begins with its mark says that a transaction is under way; one that is over, zeros. What
-    changed while it was read may be half of before and half of after."""
-    file = answer_file.AnswerFile(tmp_path / "answers.db")
-    rollback, read = tmp_path / "answers.db-journal", lambda: file._without_lock("SELECT count(*) FROM log", ())
-    kept = rollback.read_bytes()
-    assert not any(kept[:8]) and read() == [(0,)]
-    rollback.write_bytes(bytes.fromhex("d9d505f920a163d7") + kept[8:])
-    assert read() is None
-    rollback.write_bytes(kept)
-    assert read() == [(0,)]
-    states = iter([(1, 0, 0), (2, 0, 0)])
-    with monkeypatch.context() as meanwhile:
-        meanwhile.setattr(file, "_state", lambda: next(states))
-        assert read() is None
-    file.close()

@@ -5,15 +5,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from functools import partial
 from typing import Any, NamedTuple
 
 from crowder import oracles, validation
-from crowder_tool.journal import Answer, Journal, Pair, call, ordered, rows
+from crowder_tool.answer_file import Entry
+from crowder_tool.journal import Journal, Pair, call, ordered, rows
 
 __all__ = ["Asked", "Failed", "ask_all"]
 
-CAPPED = "the cap is reached"
 #: The longest pause before a question is asked again, in seconds.
 LONGEST = 3600.0
 #: Most characters of a message that are kept.
@@ -28,6 +27,16 @@ class Asked(NamedTuple):
     open: dict[Pair, str]
     new: int
     cost: float
+
+
+class _Attempt(NamedTuple):
+    """A question, as it is put and as it is stored; and how often it has failed, at what cost, and why."""
+
+    key: Pair
+    pair: Pair
+    failed: int = 0
+    lost: float = 0.0
+    words: str = ""
 
 
 class Failed(Exception):
@@ -62,9 +71,9 @@ def ask_all(
     Parameters
     ----------
     crowd : callable
-        Called as ``crowd(i, j)``, from several threads at once. It returns True, False, None (unsure), one of these and
-        a confidence in [0, 1], or an `Answer`, which may have a cost. It must end by itself, so give it a time limit.
-        Any exception is a failure, and is never kept as an answer; with `Failed` it says more about it.
+        Called as ``crowd(i, j)``, from several threads at once. It returns True, False, None (unsure), or an `Answer`,
+        which may have a cost. It must end by itself, so give it a time limit. Any exception is a failure, and is never
+        kept as an answer; with `Failed` it says more about it.
     pairs : iterable of (int, int)
         The questions. About those that have an answer in the journal, nobody is asked.
     journal : Journal
@@ -73,9 +82,9 @@ def ask_all(
         Questions that are out at once.
     retries, pause : int, float, keyword only
         How often a question is asked again if the crowd fails, and after how many seconds, doubled each time, at most
-        an hour, or later if the crowd says so. Where it does and others were answered meanwhile, this does not count.
+        an hour, or later if the crowd says so.
     cap : float, keyword only
-        What all answers in the journal may cost, also those that others add meanwhile, and the failures of this call.
+        What all answers in the journal may cost, and the failures of this call.
         A question is asked only if it fits under the cap, even if all that are out turn out as dear as the dearest so
         far. What failures cost is added to the answer that follows them; if none does, only `Asked` has it.
 
@@ -84,15 +93,15 @@ def ask_all(
     Asked
         A pair whose answers all failed is still open, as are those after the cap, after a failure that ends the run, or
         after as many failures in a row as questions are out, at least three. Ask again later, also after an interrupt:
-        what was answered is not asked again. (An interrupt
-        waits for the answers that are out; a second one does not, and they are asked for again.)
+        what was answered is not asked again. (An interrupt waits for the answers that are out; a second one does not,
+        and they are asked for again.)
 
     Raises
     ------
     ValueError
         If there is a cap and an answer costs nothing; it is kept, and no more questions are asked.
     OSError
-        If an answer cannot be written; no more questions are asked then.
+        If an answer cannot be written; no more questions are asked then. Or if another process asks, as in `Journal`.
 
     See Also
     --------
@@ -114,129 +123,104 @@ def ask_all(
     validation.kind(journal, Journal, "journal must be a Journal")
     # Wrong ones are refused before anything is asked.
     questions = {(i, j): ordered(i, j) for i, j in rows(pairs, "pairs", "i, j")}
-    answers, still_open, failures = dict[Pair, bool | None](), dict[Pair, str](), list[Exception]()
-    new, cost, in_a_row, ended, progress = 0, 0.0, 0, "", 0
-    stop, out = threading.Event(), dict[Future, Pair]()
-    # With the journal's lock: what the failures have cost of each question that somebody is asked, and of all others
-    # that nobody has answered; and the dearest failure.
-    begun, lost, dearest_failure = dict[Pair, float](), 0.0, 0.0
+    answers = {key: row.same for key in questions.values() if (row := journal.find(key))}
+    still_open, failures = dict[Pair, str](), list[Exception]()
+    new, in_a_row, ended, cost, spent, dearest = 0, 0, "", 0.0, 0.0, 0.0
+    stop, out = threading.Event(), dict[Future, _Attempt]()
 
-    def work(key: Pair, pair: Pair) -> tuple[Any, bool]:
-        """The answer, and whether it is new."""
-        nonlocal lost
-        row = None
+    def submit(attempt: _Attempt, after: float = 0.0) -> None:
+        out[pool.submit(work, attempt, after)] = attempt
+
+    def work(attempt: _Attempt, after: float) -> Entry:
+        """In a thread: the answer, once it is on disk."""
+        if after and stop.wait(after):
+            raise Failed(attempt.words, ends="pair")
         try:
-            row = journal.obtain(key, 0, partial(ask, key, pair))
-            return row, key in begun
-        finally:
-            with journal._lock:
-                wasted = begun.pop(key, 0.0)
-                lost += 0.0 if row else wasted
-
-    def ask(key: Pair, pair: Pair) -> Answer:
-        """Called when nobody else asks this question, and no other process any."""
-        with journal._lock:  # no answer is written meanwhile
-            if stop.is_set() or not fits(others(key)):
-                raise Failed(ended or CAPPED, ends="pair")
-            begun[key] = 0.0
-        return try_hard(key, pair)
-
-    def try_hard(key: Pair, pair: Pair) -> Answer:
-        nonlocal ended, dearest_failure, progress
-        failed = 0
-        while True:
-            before = progress
-            try:
-                answer = call(crowd, *pair, 0)
-                progress += 1
-                return answer._replace(cost=answer.cost + begun[key])
-            except Exception as error:
-                failure = error if isinstance(error, Failed) else Failed(f"{type(error).__name__}: {_words(error)}")
-            with journal._lock:
-                begun[key] += failure.cost
-                dearest_failure = max(dearest_failure, failure.cost)
-            if failure.ends == "run":
-                ended = ended or _words(failure)
-                stop.set()
-            pause_now = max(min(pause * 2.0 ** min(failed, 99), LONGEST), failure.after)
-            if failure.ends != "attempt" or failed == retries or pause_now > LONGEST or stop.wait(pause_now):
-                raise failure
-            with journal._lock:
-                if not fits(others(key)):
-                    raise failure
-            failed += not (failure.after and progress > before)
-
-    def others(key: Pair) -> int:
-        """How many other questions are out that have no answer yet."""
-        return sum(journal.find(other, 0) is None for other in begun if other != key)
-
-    def fits(others: int) -> bool:
-        """Whether one more answer fits under the cap besides others that are out."""
-        if cap is None:
-            return True
-        with journal._lock:
-            spent, dearest = journal.costs()
-            dearest = max(dearest or 0.0, dearest_failure)
-            spent += lost + sum(wasted for key, wasted in begun.items() if wasted and journal.find(key, 0) is None)
-        if not dearest:  # nobody knows what an answer costs: one alone
-            return not others and cap > 0
-        return spent + (others + 1) * dearest <= cap * (1 + 1e-9)
+            answer = call(crowd, *attempt.pair, 0)
+        except Failed:
+            raise
+        except Exception as error:
+            raise Failed(f"{type(error).__name__}: {error}") from error
+        return journal.store(attempt.key, answer._replace(cost=answer.cost + attempt.lost))
 
     def collect() -> None:
-        nonlocal new, cost, in_a_row
+        nonlocal new, cost, in_a_row, dearest
         for done in wait(out, return_when=FIRST_COMPLETED).done:
-            key = out.pop(done)
+            attempt = out.pop(done)
             try:
-                row, is_new = done.result()
-                answers[key], in_a_row = row.same, 0
-                if not is_new:  # somebody else has answered meanwhile
-                    continue
-                new, cost = new + 1, cost + row.cost
-                if cap is not None and not row.cost:
-                    raise ValueError(f"with a cap, every answer must have a cost, but that to {key} has none")
+                row = done.result()
             except Failed as failure:
-                still_open[key], in_a_row = _words(failure), in_a_row + (failure.ends == "attempt")
-            except Exception as error:  # the journal's, or there is no cost
+                cost, dearest = cost + failure.cost, max(dearest, failure.cost)
+                again(attempt, failure)
+            except Exception as error:  # the journal's
                 failures.append(error)
                 stop.set()
+            else:
+                answers[attempt.key], in_a_row = row.same, 0
+                new, cost, dearest = new + 1, cost + row.cost - attempt.lost, max(dearest, row.cost)
+                if cap is not None and not row.cost:
+                    failures.append(
+                        ValueError(f"with a cap, every answer must have a cost, but that to {attempt.key} has none")
+                    )
+                    stop.set()
 
-    with ThreadPoolExecutor(parallel) as pool:  # at its end, also if interrupted, the answers that are out are kept
-        try:
-            for key, pair in {key: pair for pair, key in questions.items()}.items():
-                if row := journal.find(key, 0):
-                    answers[key] = row.same
-                    continue
-                oracles.callable_oracle(crowd)
-                room = fits(len(out))
-                while len(out) == parallel or (out and not room):
-                    collect()
-                    room = fits(len(out))
-                if failures:
-                    break
-                if ended:
-                    still_open[key] = ended
-                elif in_a_row >= max(parallel, 3):
-                    still_open[key] = f"not asked after {in_a_row} failures in a row"
-                elif room:
-                    out[pool.submit(work, key, pair)] = key
-                else:
-                    still_open[key] = CAPPED
-            while out:
-                collect()
-        finally:
+    def again(attempt: _Attempt, failure: Failed) -> None:
+        """Ask again after a failure, or leave the pair open."""
+        nonlocal in_a_row, ended
+        words = str(failure)[:SHOWN]
+        if failure.ends == "run":
+            ended = ended or words
             stop.set()
+        after = max(min(pause * 2.0 ** min(attempt.failed, 99), LONGEST), failure.after)
+        over = failure.ends != "attempt" or attempt.failed == retries or after > LONGEST
+        if over or stop.is_set() or not fits():
+            still_open[attempt.key], in_a_row = words, in_a_row + (failure.ends == "attempt")
+        else:
+            failed, lost = attempt.failed + 1, attempt.lost + failure.cost
+            submit(attempt._replace(failed=failed, lost=lost, words=words), after)
+
+    def fits() -> bool:
+        """Whether one more answer fits under the cap besides those that are out."""
+        if cap is None:
+            return True
+        if not dearest:  # nobody knows what an answer costs: one alone
+            return not out and cap > 0
+        return spent + cost + (len(out) + 1) * dearest <= cap * (1 + 1e-9)
+
+    wanted = {key: pair for pair, key in questions.items() if key not in answers}
+    if wanted:
+        oracles.callable_oracle(crowd)
+        with journal.asking():
+            spent, dearest = journal.costs()
+            pool = ThreadPoolExecutor(parallel)
+            try:
+                for key, pair in wanted.items():
+                    while len(out) == parallel or (out and not fits()):
+                        collect()
+                    if failures:
+                        break
+                    if row := journal.find(key):  # somebody has answered meanwhile
+                        answers[key] = row.same
+                    elif ended:
+                        still_open[key] = ended
+                    elif in_a_row >= max(parallel, 3):
+                        still_open[key] = f"not asked after {in_a_row} failures in a row"
+                    elif fits():
+                        journal.make_room()
+                        submit(_Attempt(key, pair))
+                    else:
+                        still_open[key] = "the cap is reached"
+                while out:
+                    collect()
+            except OSError as error:
+                failures.append(error)
+            finally:  # also if interrupted, the answers that are out are kept
+                stop.set()
+                while out:
+                    collect()
+                pool.shutdown(wait=False)
     if failures:
         what = "; ".join(dict.fromkeys(map(str, failures)))  # each may hold an answer
         raise (ValueError if isinstance(failures[0], ValueError) else OSError)(what) from failures[0]
     told = {pair: answers[key] for pair, key in questions.items() if key in answers}
-    return Asked(
-        told, {pair: still_open[key] for pair, key in questions.items() if key in still_open}, new, cost + lost
-    )
-
-
-def _words(error: Exception) -> str:
-    """The message of an exception; there are some that have none to show."""
-    try:
-        return str(error)[:SHOWN]
-    except Exception:
-        return "(its message cannot be shown)"
+    return Asked(told, {pair: still_open[key] for pair, key in questions.items() if key in still_open}, new, cost)

@@ -12,11 +12,10 @@ import os
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from math import inf
-from numbers import Real
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -34,7 +33,7 @@ Pair = tuple[int, int]
 
 class Answer(NamedTuple):
     """What a crowd may return instead of True, False and None (unsure): one of these as `same`, a confidence in [0, 1],
-    what the answer cost, and the worker. ``(same, confidence)`` and ``(same, worker)`` are short for it.
+    what the answer cost, and the worker. ``(same, worker)`` is short for it.
 
     See Also
     --------
@@ -75,11 +74,11 @@ class Journal:
     Raises
     ------
     ValueError
-        If the file is not a journal, is damaged or has been emptied, or has several hard links; or if its answers are
-        about other records, in number or similarity. Nothing is then asked.
+        If the file is not a journal, is damaged or has been emptied; or if its answers are about other records, in
+        number or similarity. Nothing is then asked.
     OSError
         If the journal cannot be written, or has been deleted or replaced while it was open; or if another process that
-        holds it writes nothing for a minute. Reading does not wait for it.
+        holds it writes nothing for a minute. Reading only waits while it commits.
     TypeError
         When asking, if the answer is none of these forms; nothing is then written.
 
@@ -92,8 +91,8 @@ class Journal:
     -----
     *Killed process, power failure, full disk:* every answer that the journal has returned is on disk; only questions
     that were open are asked again, and none is asked without room for its answer. If one still cannot be written, the
-    error message contains it. *Several threads* may ask different questions at once. *Several processes* on one machine
-    may share a journal; one of them asks at a time.
+    error message contains it. *Several threads, and processes* on one machine, may share a journal; one of them asks at
+    a time, `crowder_tool.ask_all` many questions at once.
     *Votes:* ``MajorityVote(Journal(crowd, path), 3)`` stores every vote, ``Journal(MajorityVote(crowd, 3), path)`` only
     the majority. *Time:* some milliseconds for a new answer, microseconds and 300 bytes of memory for a stored one.
 
@@ -116,10 +115,10 @@ class Journal:
         self._oracle = oracle
         self._read, self._votes = 0, defaultdict[Pair, dict[int, Entry]](dict)  # entries read; the votes of each pair
         self._lock = threading.RLock()  # of all of this, and of the file
-        self._claims, self._open = threading.Condition(), set[tuple]()  # questions that are with the crowd
+        self._asking = threading.Lock()  # of the thread that asks
         self._file = AnswerFile(path, like=like)
         self.path = self._file.path
-        self.id: str = self._file.id
+        self.id = self._file.id
         self._refresh()
 
     # --- asking ---------------------------------------------------------------------------------------------------
@@ -130,11 +129,8 @@ class Journal:
         validation.kind(ordering, (Ordering, RevisingOrdering), "ordering must be an ordering, such as EdgeOrdering")
         pairs, digest = ordering._candidates, blake2b(digest_size=16)
         values, codes = pairs.listed()
-        for part in (
-            values,
-            *([] if 2 * len(codes) == pairs.n * (pairs.n - 1) else [codes]),
-            getattr(pairs, "tables", None),
-        ):
+        all_pairs = 2 * len(codes) == pairs.n * (pairs.n - 1)
+        for part in (values, None if all_pairs else codes, getattr(pairs, "tables", None)):
             if part is not None:
                 digest.update(b"%d " % len(part) + part.tobytes())
         ours = {"number of records": ordering.n, "digest of similarities and tables": digest.hexdigest()}
@@ -153,8 +149,12 @@ class Journal:
     def vote(self, i: int, j: int, number: int) -> oracles.Answer:
         """The `number`-th answer about records i and j, from the disk or from the crowd: True, False, None (unsure), or
         a tuple of one of these and the worker."""
-        number = validation.whole(number, "the number of a vote")
-        found = self.obtain(ordered(i, j), number, lambda: call(self._oracle, i, j, number))
+        pair, number = ordered(i, j), validation.whole(number, "the number of a vote")
+        if not (found := self.find(pair, number)):
+            with self.asking():
+                if not (found := self.find(pair, number)):  # nobody else has asked meanwhile
+                    self.make_room()
+                    found = self.store(pair, call(self._oracle, i, j, number))
         return found.same if found.worker is None else (found.same, found.worker)
 
     def __call__(self, i: int, j: int) -> bool | None:
@@ -162,60 +162,39 @@ class Journal:
         self.vote(i, j, 0)
         return next((vote.same for vote in self._votes[ordered(i, j)].values() if vote.same is not None), None)
 
-    def find(self, pair: Pair, number: int) -> Entry | None:
-        """The answer on disk about a pair of this number."""
-        pair, number = ordered(*pair), validation.whole(number, "the number of a vote")
+    def find(self, pair: Pair, number: int = 0) -> Entry | None:
+        """The answer on disk about a pair i < j of this number."""
         with self._lock:
-            for read in (self._file.check_usable, self._refresh):  # from the disk what is not in memory
-                read()
-                if len(votes := self._votes.get(pair, {})) > number:
-                    return list(votes.values())[number]
-        return None
-
-    def obtain(self, pair: Pair, number: int, ask: Callable[[], Answer]) -> Entry:
-        """As `find`; if there is no such answer, the one that `ask` returns, once it is on disk. Other threads may ask
-        meanwhile, but not this question."""
-        if found := self.find(pair, number):
-            return found
-        with self._claimed((pair, number)):
-            if found := self.find(pair, number):  # another thread or process has asked meanwhile
-                return found
-            with self._lock:
-                self._file.make_room()
-            said = ask()
-            with self._lock:
-                self.asked += 1
-                return self._store(pair, said)
+            if len(self._votes.get(pair, ())) <= number:  # perhaps another process has asked
+                self._refresh()
+            votes = list(self._votes.get(pair, {}).values())
+        return votes[number] if number < len(votes) else None
 
     @contextmanager
-    def _claimed(self, key: tuple) -> Iterator[None]:
-        """Be the only one who asks this question: in this process by the key, among processes by the file's lock."""
-        with self._claims:
-            self._claims.wait_for(lambda: key not in self._open)
-            if not self._open:
-                self._file.lock()
-            self._open.add(key)
-        try:
+    def asking(self) -> Iterator[None]:
+        """Meanwhile, no other thread or process asks."""
+        with self._asking, self._file.asking():
             yield
-        finally:
-            with self._claims:
-                self._open.remove(key)
-                self._claims.notify_all()
-                if not self._open:
-                    self._file.unlock()
 
-    def _store(self, pair: Pair, said: Answer) -> Entry:
-        """Write the answer that the crowd has just given."""
-        try:
-            with self._file.transaction():
-                self._file.append(Entry(0, *pair, 0, said.same, said.worker, said.confidence, said.cost))
-        except Exception as error:
-            raise OSError(
-                f"the crowd's answer to {pair} is {_named(said.same, said.worker)}, but could not be written: {error}. "
-                "Free some space, and pass the answer to Journal.record"
-            ) from error
-        self._refresh()
-        return list(self._votes[pair].values())[-1]
+    def make_room(self) -> None:
+        """An OSError if there is no room for another answer, before it is asked for."""
+        with self._lock:
+            self._file.make_room()
+
+    def store(self, pair: Pair, said: Answer) -> Entry:
+        """Write the answer about a pair i < j that the crowd has just given."""
+        with self._lock:
+            self.asked += 1
+            try:
+                with self._file.transaction():
+                    self._file.append(Entry(0, *pair, 0, said.same, said.worker, said.confidence, said.cost))
+            except Exception as error:
+                raise OSError(
+                    f"the crowd's answer to {pair} is {_named(said.same, said.worker)}, but could not be written: "
+                    f"{error}. Free some space, and pass the answer to Journal.record"
+                ) from error
+            self._refresh()
+            return list(self._votes[pair].values())[-1]
 
     def _refresh(self) -> None:
         """Read the entries that this object or another process has written since; only with the lock."""
@@ -229,11 +208,11 @@ class Journal:
 
     # --- votes ----------------------------------------------------------------------------------------------------
 
-    def costs(self) -> tuple[float, float | None]:
-        """What all answers have cost, also those that were changed or taken back; and the dearest, None if none."""
+    def costs(self) -> tuple[float, float]:
+        """What all answers have cost, also those that were changed or taken back; and the dearest."""
         with self._lock:
             self._file.check_in_place()
-            spent, dearest = self._file.do("SELECT total(cost), max(cost) FROM log")[0]
+            spent, dearest = self._file.do("SELECT total(cost), coalesce(max(cost), 0.0) FROM log")[0]
             return spent, dearest
 
     def answers(self) -> pd.DataFrame:
@@ -343,6 +322,7 @@ class Journal:
 
     def _about(self) -> dict[str, Any]:
         with self._lock:
+            self._file.check_in_place()
             return dict(self._file.do("SELECT what, value FROM about"))
 
     def close(self) -> None:
@@ -369,9 +349,8 @@ def call(oracle: Any, i: int, j: int, number: int) -> Answer:
 def _answer(said: Any, what: str) -> Answer:
     if isinstance(said, tuple) and not isinstance(said, Answer):
         if len(said) != 2:
-            raise TypeError(f"{what} must be True, False or None (unsure), perhaps with a confidence")
-        number_like = isinstance(said[1], Real) and not isinstance(said[1], bool)
-        said = Answer(said[0], confidence=said[1]) if number_like else Answer(said[0], worker=said[1])
+            raise TypeError(f"{what} must be True, False or None (unsure), perhaps with a worker")
+        said = Answer(said[0], worker=said[1])
     answer = said if isinstance(said, Answer) else Answer(said)
     same, _ = oracles.checked(answer.same, None, what)
     confidence = answer.confidence
@@ -386,8 +365,6 @@ def ordered(i: int, j: int) -> Pair:
     low, high = sorted(validation.whole(record, "a record") for record in (i, j))
     if low == high:
         raise ValueError(f"a pair must be two different records, not {(i, j)}")
-    if high >= 2**63:
-        raise ValueError(f"a record must be below 2**63, so that a journal can hold it, not {high}")
     return low, high
 
 
