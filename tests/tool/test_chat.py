@@ -1,9 +1,7 @@
 """A language model as a crowd: what it answers, what is no answer, and what a failure ends."""
 
-import gzip
 import json
 import time
-from email.utils import formatdate
 from types import SimpleNamespace
 
 import pandas as pd
@@ -70,8 +68,6 @@ def test_no_form_of_a_reply_is_an_error(reply):
     (http(json.dumps(said(YES)).encode()[:-9], length=9_000), "attempt", "cannot be read"),
     (http(said(YES), length=20), "attempt", "cannot be read"),
     (b"", "attempt", "closed connection"), (b"nonsense\r\n\r\n", "attempt", "127.0.0.1: "),
-    (http(b"x" * (2**22 + 9)), "attempt", "longer than"),
-    (http(b"not gzip", "200 OK", "Content-Encoding: gzip"), "attempt", "127.0.0.1: "),
 ])  # fmt: skip
 def test_failures_have_the_words_of_the_server_and_say_what_they_end(reply, ends, words, monkeypatch):
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")  # nobody is there, and a local server needs none
@@ -84,7 +80,6 @@ def test_failures_have_the_words_of_the_server_and_say_what_they_end(reply, ends
 
 
 @pytest.mark.parametrize("reply", [
-    http(gzip.compress(json.dumps(said(YES)).encode()), "200 OK", "Content-Encoding: gzip"),
     http(b"\xef\xbb\xbf" + json.dumps(said(YES + "@")).encode().replace(b"@", b"\xff")),
     http(said(YES), length=9_000),  # the whole reply is there
 ])  # fmt: skip
@@ -94,13 +89,12 @@ def test_odd_replies_that_can_be_read(reply):
     assert answer[:2] == (True, 0.9) and answer.cost == pytest.approx(COST)
 
 
-@pytest.mark.parametrize("head", [b"", b"HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\n"])
-def test_a_reply_that_trickles_has_one_deadline(head):
-    with scripted(head + b"x" * 900, trickle=0.05) as (url, _):
+def test_a_reply_that_trickles_has_one_deadline():
+    with scripted(http(b"x" * 900), trickle=0.005) as (url, _):
         began = time.monotonic()
         with pytest.raises(Failed, match=r"no whole reply within 0\.4 seconds"):
             chat_crowd(url, "x", RECORDS, timeout=0.4)(0, 1)
-    assert time.monotonic() - began < 10  # at least 45, were each byte waited for
+    assert time.monotonic() - began < 3  # at least 4.5, were each byte waited for
 
 
 @pytest.fixture
@@ -117,19 +111,15 @@ def waits(monkeypatch):
     return found
 
 
-@pytest.mark.parametrize(("after", "waited"), [
-    ("40", 40), (3000, 3000), ("soon", 1), ("-5", 1), ("1" * 500, None),
-], ids=["seconds", "date", "no time", "negative", "too long"])  # fmt: skip
+@pytest.mark.parametrize(("after", "waited"), [("40", 40), ("soon", 1), ("-5", 1), ("9" * 500, None)])
 def test_the_server_says_when_to_ask_again(after, waited, journal, waits):
-    if after == 3000:  # as a date, which is told now and not when the tests are collected
-        after = formatdate(time.time() + after, usegmt=True)
     busy = http({"error": "slow down"}, "429 No", f"Retry-After: {after}")
     with scripted(busy, http(said(YES))) as (url, requests):
         asked = ask_all(chat_crowd(url, "x", RECORDS), PAIRS[:1], journal)
     if waited is None:  # more than an hour: not now
         assert "slow down" in asked.open[PAIRS[0]] and len(requests) == 1 and not waits
     else:
-        assert asked.answers == {PAIRS[0]: True} and waits == [pytest.approx(waited, abs=600 * (waited == 3000))]
+        assert asked.answers == {PAIRS[0]: True} and waits == [waited]
 
 
 def test_a_failure_ends_what_it_says_and_no_unreadable_reply_is_kept(journal, waits):

@@ -25,24 +25,11 @@ def latest(votes):
 
 
 @st.composite
-def crowds(draw, consistent=False):
+def crowds(draw):
     n = draw(st.integers(2, 7))
-    labels = draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
     pair = st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)).filter(lambda pair: pair[0] != pair[1])
-    answers = st.just("truth") if consistent else st.sampled_from([True, False, None])
-    votes = draw(st.lists(st.tuples(pair, answers, st.sampled_from(["ann", "bob", None])), max_size=14))
-    return n, [(i, j, labels[i] == labels[j] if same == "truth" else same, who) for (i, j), same, who in votes]
-
-
-@given(crowds(consistent=True))
-@settings(deadline=None, max_examples=150)
-def test_consistent_answers_are_joined_transitively_and_nothing_else(crowd):
-    n, votes = crowd
-    settled = settle(n, votes)
-    together = closure(n, [(i, j) for i, j, same, _ in votes if same])
-    assert ((settled.clusters[:, None] == settled.clusters) == together).all()
-    assert dict(zip(settled.pairs, settled.same, strict=True)) == {(min(i, j), max(i, j)): s for i, j, s, _ in votes}
-    assert settled.contradicted == settled.unsure == settled.split == []
+    vote = st.tuples(pair, st.sampled_from([True, False, None]), st.sampled_from(["ann", "bob", None]))
+    return n, [(*pair, *rest) for pair, *rest in draw(st.lists(vote, max_size=14))]
 
 
 @given(crowds())
@@ -81,26 +68,6 @@ def test_a_wrong_yes_between_two_clusters_is_outvoted_by_the_answers_around_it()
     settled = settle(12, votes)
     assert settled.clusters.tolist() == [0] * 5 + [1] * 5 + [2, 2]
     assert settled.contradicted == [(0, 5)] and not settled.same[settled.pairs.index((0, 5))]
-
-
-def test_among_many_records_contradictions_part_clusters_that_wrong_answers_have_joined():
-    """10,000 answers about neighbours among 2,000 of 100,000 records, three in a hundred wrong. Joined transitively,
-    most matches would be wrong: a wrong yes joins all that is around it."""
-    rng = np.random.default_rng(1)
-    labels = np.repeat(np.arange(20_000), 5)
-    i = rng.integers(0, 2000, 10_000)
-    j = i + rng.integers(1, 8, 10_000)
-    same = (labels[i] == labels[j]) ^ (rng.random(len(i)) < 0.03)
-    settled = settle(100_000, zip(i.tolist(), j.tolist(), same, i % 3, strict=True))
-    assert len(settled.contradicted) > 10
-
-    def precision(clusters):
-        sizes = np.bincount(np.unique(clusters * 20_000 + labels, return_inverse=True)[1])
-        both, all_pairs = (int((size * (size - 1)).sum()) for size in (sizes, np.bincount(clusters)))
-        return both / all_pairs
-
-    joined = settle(100_000, [(a, b, True, 0) for a, b, yes in zip(i.tolist(), j.tolist(), same, strict=True) if yes])
-    assert precision(settled.clusters) > 0.75 > 0.5 > precision(joined.clusters)
 
 
 @pytest.mark.parametrize(("vote", "error", "message"), [

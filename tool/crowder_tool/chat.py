@@ -5,12 +5,8 @@ from __future__ import annotations
 import json
 import re
 import time
-import zlib
 from collections.abc import Callable
-from concurrent.futures import Future
-from email.utils import parsedate_to_datetime
 from http.client import HTTPException
-from threading import Thread
 from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import HTTPErrorProcessor, ProxyHandler, Request, build_opener
@@ -28,9 +24,8 @@ PROMPT = (
     'if they are written differently. Answer with JSON only: {"same": true, false, or null if it cannot be decided, '
     '"confidence": a number from 0 to 1}.'
 )
-#: Most bytes of a reply that are read, most characters at its end in which an answer is looked for, and most characters
-#: of the server's words in a message.
-LARGEST, LOOKED_AT, SHOWN = 2**22, 20_000, 300
+#: Most characters at the end of a reply in which an answer is looked for, and of the server's words in a message.
+LOOKED_AT, SHOWN = 20_000, 300
 SAYS = {"true": True, "yes": True, "false": False, "no": False, "null": None, "unsure": None}
 #: What a server says where every question would fail so, and where only this one does, whatever the status is.
 ALWAYS = r"model\W?_?not\W?_?found|model\b.*(does not exist|not found)|invalid_api_key|insufficient_quota"
@@ -53,7 +48,7 @@ def chat_crowd(
     price : (float, float), keyword only
         What a million tokens cost, in and out.
     timeout : float, keyword only
-        Seconds for a whole request, from the connection to the last byte of the reply.
+        Seconds in which a reply must be complete, and for the connection.
     prompt : str, keyword only
         What the model is told before it gets both records, ``{"a": {...}, "b": {...}}``. Its reply must end with a JSON
         object in which ``same`` is true, false or null, and may have a ``confidence``.
@@ -104,10 +99,10 @@ def chat_crowd(
         body = {"model": model, "messages": messages, "temperature": 0} | options
         request = Request(f"{url.rstrip('/')}/chat/completions", json.dumps(body).encode(), headers)
         try:
-            status, after, text = _within(timeout, lambda: _exchange(opener, request, timeout))
+            status, after, text = _exchange(opener, request, timeout)
         except TimeoutError:
             raise Failed(f"{host} sent no whole reply within {timeout:g} seconds") from None
-        except (OSError, HTTPException, zlib.error) as error:
+        except (OSError, HTTPException) as error:
             raise Failed(f"{host}: {getattr(error, 'reason', error) or type(error).__name__}") from None
         try:
             reply = json.loads(text)
@@ -139,37 +134,13 @@ def _exchange(opener: Any, request: Request, timeout: float) -> tuple[int, float
     """Status, after how many seconds to ask again, and text of a reply."""
     body, until = b"", time.monotonic() + timeout
     with opener.open(request, timeout=timeout) as response:
-        while (piece := response.read1(2**16)) and time.monotonic() < until:
+        while piece := response.read1(2**16):
             body += piece
-            if len(body) > LARGEST:
-                raise OSError(f"the reply is longer than {LARGEST:,} bytes")
-    if response.headers.get("Content-Encoding") in ("gzip", "deflate"):  # although nobody asked for it
-        body = zlib.decompressobj(47).decompress(body, LARGEST)
-    return response.status, _seconds(response.headers.get("Retry-After")), body.decode("utf-8-sig", "replace")
-
-
-def _within(seconds: float, work: Callable[[], Any]) -> Any:
-    """The result of `work`, or a TimeoutError: a socket's own limit is for each piece that arrives, not for a reply."""
-    result: Future = Future()
-
-    def run() -> None:
-        try:
-            result.set_result(work())
-        except BaseException as error:
-            result.set_exception(error)
-
-    Thread(target=run, daemon=True).start()
-    return result.result(seconds)
-
-
-def _seconds(after: str | None) -> float:
-    """`Retry-After`, a number of seconds or a date; 0 if there is none."""
-    try:
-        text = (after or "0").strip()
-        return min(float(text), 1e9) if re.fullmatch(r"\d+(\.\d*)?", text) else max(
-            parsedate_to_datetime(text).timestamp() - time.time(), 0.0)  # fmt: skip
-    except (ValueError, TypeError, OverflowError):
-        return 0.0
+            if time.monotonic() > until:  # a socket's own limit is for each piece that arrives
+                raise TimeoutError
+    after = (response.headers.get("Retry-After") or "").strip()
+    seconds = min(float(after), 1e9) if re.fullmatch(r"\d+", after) else 0.0
+    return response.status, seconds, body.decode("utf-8-sig", "replace")
 
 
 def _ends(status: int, text: str) -> str:

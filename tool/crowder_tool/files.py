@@ -7,7 +7,7 @@ import secrets
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["mode", "sync_folder", "write"]
+__all__ = ["mode", "write"]
 
 
 def write(path: Path, content: bytes, *, like: str | os.PathLike[str] | None = None) -> None:
@@ -21,7 +21,10 @@ def write(path: Path, content: bytes, *, like: str | os.PathLike[str] | None = N
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
-        sync_folder(path.parent)
+        with suppress(PermissionError):  # Windows cannot open folders
+            folder = os.open(path.parent, os.O_RDONLY)
+            os.fsync(folder)  # so that a power failure does not undo the naming
+            os.close(folder)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
@@ -34,13 +37,3 @@ def mode(*paths: str | os.PathLike[str] | None) -> int:
         if path is not None and os.path.exists(path):
             allowed &= os.stat(path).st_mode
     return allowed
-
-
-def sync_folder(folder: str | os.PathLike[str]) -> None:
-    """Flush a folder, so that a power failure does not undo the naming of a file in it."""
-    with suppress(PermissionError):  # Windows cannot open folders
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

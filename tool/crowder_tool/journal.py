@@ -128,9 +128,7 @@ class Journal:
         ``ask``."""
         validation.kind(ordering, (Ordering, RevisingOrdering), "ordering must be an ordering, such as EdgeOrdering")
         pairs, digest = ordering._candidates, blake2b(digest_size=16)
-        values, codes = pairs.listed()
-        all_pairs = 2 * len(codes) == pairs.n * (pairs.n - 1)
-        for part in (values, None if all_pairs else codes, getattr(pairs, "tables", None)):
+        for part in (*pairs.listed(), getattr(pairs, "tables", None)):
             if part is not None:
                 digest.update(b"%d " % len(part) + part.tobytes())
         ours = {"number of records": ordering.n, "digest of similarities and tables": digest.hexdigest()}
