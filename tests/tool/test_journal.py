@@ -113,13 +113,11 @@ def test_a_journal_has_the_last_vote_of_each_worker_and_forgets_none(data):
                 for pair, worker in dict.fromkeys((tuple(sorted(pair)), worker) for pair, worker in gone):
                     if vote := last_of(pair, worker):
                         expected[pair] = [other for other in expected[pair] if other is not vote]
-                before = {id(vote) for known in expected.values() for vote in known}
                 for pair, answer, worker in batch:
                     if (vote := last_of(pair, worker)) is None:
                         expected.setdefault(tuple(sorted(pair)), []).append([answer, worker])
                         counts[0] += 1
                     elif vote[0] is not answer:
-                        assert id(vote) in before
                         vote[0], counts[1] = answer, counts[1] + 1
                 got = journal.record([(*pair, *rest) for pair, *rest in batch], [(*pair, who) for pair, who in gone])
                 assert got == tuple(counts)
@@ -189,8 +187,7 @@ def test_an_answer_that_is_out_when_the_disk_is_full_has_its_room(tmp_path):
     """No file may grow from the moment on at which the second question is out: it, and those that there is room for,
     are written; then a question is not asked."""
     told = program("limited", tmp_path)
-    assert "the question was not asked" in told["said"] and "the question was not asked" in told["again"]
-    assert 100 < told["count"] == told["on_disk"] < 990
+    assert "the question was not asked" in told["said"] and 100 < told["count"] == told["on_disk"] < 990
     assert told["then"] == "990" and len(told["questions"]) == len({tuple(pair) for pair in told["questions"]}) == 990
 
 
@@ -480,7 +477,7 @@ def test_a_closed_journal_and_one_that_went_through_a_fork_say_so(tmp_path, monk
             use()
 
 
-# --- other records, and other runs on the same ones ------------------------------------------------------------------
+# --- other records ---------------------------------------------------------------------------------------------------
 
 MOVED = np.r_[SIMILARITY[:7], 1 - SIMILARITY[7] + 0.01, SIMILARITY[8:]]
 FEWER = sparse.coo_matrix((SIMILARITY[:-1], [part[:-1] for part in np.triu_indices(40, 1)]), (40, 40))
@@ -498,21 +495,6 @@ def test_a_journal_of_other_records_is_refused_before_anything_is_asked(similari
         with pytest.raises(ValueError, match=f"journal of other records: .*{message}"):
             cr.edge_ordering(similarity, journal, rng=5)
         assert crowd.asked == [] and len(journal.answers()) == 5
-
-
-@pytest.mark.parametrize("run", [
-    lambda crowd: cr.node_ordering(SIMILARITY, crowd, rng=5),
-    lambda crowd: cr.beyond.Audit(cr.EdgeOrdering(SIMILARITY, rng=5), recall=0.9, rng=6).run(crowd),
-])  # fmt: skip
-def test_another_run_on_the_same_records_uses_the_answers_and_asks_what_it_would(run, tmp_path):
-    """The answers on disk change none of its questions, so the draws of an audit do not depend on them."""
-    with Journal(Crowd(), tmp_path / "answers.db") as journal:
-        cr.beyond.Audit(cr.EdgeOrdering(SIMILARITY, rng=5), recall=0.9, rng=5).run(journal)
-        before, known = journal.asked, {(i, j) for i, j, *_ in votes(journal.answers())}
-        again, plain = run(journal), run(Crowd())
-        assert same(again, plain)
-        asked = {tuple(sorted(pair)) for pair in plain.queries.tolist()}
-        assert journal.asked - before == len(asked - known) < len(asked)
 
 
 # --- answers ---------------------------------------------------------------------------------------------------------

@@ -149,20 +149,16 @@ def ask_all(
             attempt = out.pop(done)
             try:
                 row = done.result()
-            except Failed as failure:
-                cost, dearest = cost + failure.cost, max(dearest, failure.cost)
-                again(attempt, failure)
-            except Exception as error:  # the journal's
-                failures.append(error)
-                stop.set()
-            else:
                 answers[attempt.key], in_a_row = row.same, 0
                 new, cost, dearest = new + 1, cost + row.cost - attempt.lost, max(dearest, row.cost)
                 if cap is not None and not row.cost:
-                    failures.append(
-                        ValueError(f"with a cap, every answer must have a cost, but that to {attempt.key} has none")
-                    )
-                    stop.set()
+                    raise ValueError(f"with a cap, every answer must have a cost, but that to {attempt.key} has none")
+            except Failed as failure:
+                cost, dearest = cost + failure.cost, max(dearest, failure.cost)
+                again(attempt, failure)
+            except Exception as error:  # the journal's, or there is no cost
+                failures.append(error)
+                stop.set()
 
     def again(attempt: _Attempt, failure: Failed) -> None:
         """Ask again after a failure, or leave the pair open."""
