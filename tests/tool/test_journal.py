@@ -481,7 +481,7 @@ def test_a_closed_journal_and_one_that_went_through_a_fork_say_so(tmp_path, monk
 
 MOVED = np.r_[SIMILARITY[:7], 1 - SIMILARITY[7] + 0.01, SIMILARITY[8:]]
 FEWER = sparse.coo_matrix((SIMILARITY[:-1], [part[:-1] for part in np.triu_indices(40, 1)]), (40, 40))
-OF_TWO = TableCandidates.of(SIMILARITY, np.arange(40) // 2)
+OF_TWO = TableCandidates(40, True, _values=SIMILARITY, tables=np.arange(40) // 2)
 
 
 @pytest.mark.parametrize(("similarity", "message"), [
