@@ -5,26 +5,13 @@ import published``), so that a chapter depends only on what it uses.
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from book.companion.figures import show as figure
-    from book.companion.figures import table, use_style
-    from book.companion.results import uses
-
-__all__ = ["figure", "table", "use_style", "uses"]
 
 #: Imported when they are used: the build takes other modules from here, and need not wait for matplotlib.
-_HOME = {
-    "figure": ("figures", "show"),
-    "table": ("figures", "table"),
-    "use_style": ("figures", "use_style"),
-    "uses": ("results", "uses"),
-}
+_HOME = {"figure": "figures.show", "table": "figures.table", "use_style": "figures.use_style", "uses": "results.uses"}
 
 
 def __getattr__(name):
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module, attribute = _HOME[name]
+    module, _, attribute = _HOME[name].partition(".")
     return getattr(import_module(f"{__name__}.{module}"), attribute)

@@ -53,6 +53,7 @@ from book.companion.evidence import (
     readings,
     vanishing,
 )
+from book.companion.results import NOT_CHECKED, NOT_SHOWN
 
 __all__ = [
     "BASES", "NOT_CHECKED", "NOT_SHOWN", "Evidence", "agreement", "bounded", "check", "corrected",
@@ -62,9 +63,6 @@ __all__ = [
 
 #: From strongest to weakest.
 BASES = ("proved", "exact", "simulated", "trend")
-#: Instead of a status: some evidence does not hold; there is no evidence.
-NOT_SHOWN, NOT_CHECKED = "not shown", "not checked"
-
 #: So many characters of the code of a piece are shown.
 _LONGEST = 200
 

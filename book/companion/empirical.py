@@ -7,8 +7,6 @@ import numpy as np
 from book.companion.evidence import Evidence, nonempty
 from crowder import validation
 
-__all__ = ["exceeds", "limit", "mean_and_error", "simulation", "trend"]
-
 
 def simulation(mean, error, expected, *, size: int, limit: float = 4.0) -> Evidence:
     """Means of seeded simulations compared with their expected values.

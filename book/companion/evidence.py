@@ -11,15 +11,11 @@ from itertools import product
 from typing import NamedTuple
 
 import numpy as np
+import sympy as sp
 
 from book.companion.printing import exactly, number
 from crowder import validation
 from crowder.validation import is_symbolic
-
-__all__ = [
-    "Evidence", "agreement", "bounded", "counterexample", "identity", "inequality", "nonempty", "readings",
-    "vanishing",
-]  # fmt: skip
 
 #: At most so many values or readings are listed.
 _FEW = 4
@@ -48,8 +44,6 @@ def identity(*differences) -> Evidence:
     >>> identity((x + 1) ** 2 - x**2 - 2 * x - 1)[:2]
     ('proved', True)
     """
-    import sympy as sp  # here: a build that only reads results need not wait for it
-
     pairs = [
         tuple(validation.expression(side, "identity: a difference") for side in sides)
         for sides in (each if isinstance(each, tuple) else (each, 0) for each in nonempty(differences, "identity"))
@@ -77,8 +71,6 @@ def inequality(*expressions, over: Mapping | None = None) -> Evidence:
     >>> inequality(1 - e**2, e - sp.log(1 + e), over={e: (0, 1)}).figure
     '2 inequalities'
     """
-    import sympy as sp
-
     nonempty(expressions, "inequality")
     expressions = [validation.expression(one, "inequality: an expression") for one in expressions]
     if not any(one.free_symbols for one in expressions):
@@ -94,8 +86,6 @@ def inequality(*expressions, over: Mapping | None = None) -> Evidence:
 
 def _is_nonnegative(expression, ends: dict, depth: int) -> bool:
     """Whether an expression is provably nonnegative where each symbol is between its ends."""
-    import sympy as sp
-
     if expression.has(sp.nan, sp.oo, -sp.oo, sp.zoo, sp.I):
         return False
     factors = sp.Mul.make_args(sp.factor(sp.together(expression)))
@@ -119,8 +109,6 @@ def _is_nonnegative(expression, ends: dict, depth: int) -> bool:
 
 def _onto_positive(expression, ends: dict):
     """The expression with a rational function of a positive symbol for each of its symbols."""
-    import sympy as sp
-
     onto = {}
     for symbol, (low, high) in ends.items():
         z = sp.Dummy(symbol.name, positive=True)
@@ -130,8 +118,6 @@ def _onto_positive(expression, ends: dict):
 
 def _sign(factor, ends: dict) -> int:
     """1 or -1 if a factor has this sign, or is 0, between the ends; 0 if that is open."""
-    import sympy as sp
-
     sign = 1
     for part in sp.Mul.make_args(_onto_positive(factor, ends)):
         base, exponent = part.as_base_exp()
@@ -233,8 +219,6 @@ def vanishing(ratio, variable, to, *, direction: str = "+") -> Evidence:
     >>> vanishing(n * (n - 1) / 2 / n**3, n, sp.oo).figure
     'printed: at least some positive constant; it tends to $0$'
     """
-    import sympy as sp
-
     ratio = validation.expression(ratio, "vanishing: the ratio")
     if ratio.free_symbols != {variable}:
         raise ValueError(f"vanishing: the ratio must have {variable!r} as its only symbol")

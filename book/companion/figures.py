@@ -31,11 +31,6 @@ from matplotlib.text import Text
 from book.companion import results
 from book.companion.printing import markdown_table
 
-__all__ = [
-    "BLUE", "CORRECTED", "EDGE", "EVIDENCE", "FEWEST", "GREEN", "GREY", "INK", "MATCH", "NODE", "NOISY", "NONMATCH",
-    "ORANGE", "PRINTED", "PURPLE", "RED", "SKY", "Style", "show", "table", "use_style",
-]  # fmt: skip
-
 # The colours of Okabe and Ito, distinguishable with every common form of colour blindness; their orange, too pale for a
 # line on white, is darkened.
 GREEN = "#009e73"

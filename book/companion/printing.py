@@ -5,16 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
+import sympy as sp
 
 from crowder.validation import is_symbolic
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-__all__ = ["exactly", "markdown_table", "number"]
 
 
 def markdown_table(frame: pd.DataFrame, formats: Mapping[str, str | Callable[[Any], str]]) -> str:
@@ -24,8 +21,6 @@ def markdown_table(frame: pd.DataFrame, formats: Mapping[str, str | Callable[[An
     comma between thousands and floats four significant digits; missing values are dashes, and anything else is
     converted by ``str``. The index is not printed.
     """
-    import pandas as pd
-
     align = ["right" if pd.api.types.is_numeric_dtype(frame[column]) else "left" for column in frame]
     columns = [[_text(value, formats.get(column)) for value in frame[column]] for column in frame]
     # A vertical bar or a line break would end the cell.
@@ -37,19 +32,13 @@ def markdown_table(frame: pd.DataFrame, formats: Mapping[str, str | Callable[[An
 
 
 def _text(value: Any, rule: str | Callable[[Any], str] | None) -> str:
-    import pandas as pd
-
     if pd.api.types.is_scalar(value) and pd.isna(value):
         return "–"
     if callable(rule):
         return str(rule(value))
     if rule is not None:
         return format(value, rule)
-    if isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.bool_)):
-        return f"{value:,}"
-    if isinstance(value, (float, np.floating)):
-        return format(value, ".4g")
-    return str(value)
+    return format(value, ".4g") if isinstance(value, (float, np.floating)) else exactly(value)
 
 
 def number(value) -> str:
@@ -58,8 +47,7 @@ def number(value) -> str:
     >>> number(19833), number(Fraction(2, 3)), number(1_234_567.8)
     ('19,833', '0.6667', '1,234,568')
     """
-    whole = isinstance(value, (int, np.integer)) or (isinstance(value, Fraction) and value.denominator == 1)
-    if whole or (is_symbolic(value) and value.is_Integer):
+    if _is_whole(value):
         return f"{int(value):,}"
     value = float(value)
     return f"{value:,.0f}" if abs(value) >= 9_999.5 else f"{value:.4g}"  # four digits would give 1e+04
@@ -68,12 +56,13 @@ def number(value) -> str:
 def exactly(value) -> str:
     """A value at full precision, to be compared with one that should be equal."""
     if is_symbolic(value) and not value.is_Rational:
-        import sympy as sp
-
         return f"${sp.latex(value)}$"
     if isinstance(value, (float, np.floating)):
         return f"{value:.12g}"
-    whole = isinstance(value, (int, np.integer)) or (is_symbolic(value) and value.is_Integer)
-    if whole and not isinstance(value, bool):
-        return f"{int(value):,}"
-    return str(value)
+    return f"{int(value):,}" if _is_whole(value) else str(value)
+
+
+def _is_whole(value) -> bool:
+    if isinstance(value, (int, np.integer)):
+        return not isinstance(value, bool)
+    return value.denominator == 1 if isinstance(value, Fraction) else is_symbolic(value) and value.is_Integer

@@ -18,8 +18,6 @@ from book import strict_yaml
 from book.companion import results
 from book.companion.evidence import Evidence
 
-__all__ = ["Group", "agrees", "beside", "cluster_sizes", "compare", "read"]
-
 #: The file, in the clone that contains this package.
 FILE = Path(__file__).resolve().parents[1] / "data" / "published.yml"
 

@@ -16,14 +16,13 @@ import numpy as np
 if TYPE_CHECKING:
     from crowder.datasets import Dataset
 
-__all__ = ["answer", "as_json", "display", "folder", "uses", "write"]
-
-_RESULTS = "CROWDER_RESULTS"
+#: Instead of the status of a claim: some evidence does not hold; there is no evidence.
+NOT_SHOWN, NOT_CHECKED = "not shown", "not checked"
 
 
 def folder() -> Path | None:
     """The results folder of the current build; None outside a build."""
-    named = os.environ.get(_RESULTS)
+    named = os.environ.get("CROWDER_RESULTS")
     return Path(named) if named else None
 
 
@@ -82,15 +81,10 @@ def _plain(value: Any) -> Any:
 
 def display(bundle: dict[str, str], facts: dict[str, Any]) -> None:
     """Publish to the notebook, with `facts` as metadata of the output; outside a notebook, print the plain text."""
-    if not _in_notebook():
-        print(bundle["text/plain"])
-        return
+    from IPython import get_ipython
     from IPython.display import display as publish
 
-    publish(bundle, raw=True, metadata={"crowder": facts})
-
-
-def _in_notebook() -> bool:
-    from IPython.core.interactiveshell import InteractiveShell
-
-    return InteractiveShell.initialized()
+    if get_ipython() is None:
+        print(bundle["text/plain"])
+    else:
+        publish(bundle, raw=True, metadata={"crowder": facts})

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from book.companion.claims import NOT_CHECKED, NOT_SHOWN
+from book.companion.results import NOT_CHECKED, NOT_SHOWN
 from book.make.chapters import BuildError, read_yaml
 
 #: Statuses that require a corrected statement; and all, which book/pages/paper.md explains.

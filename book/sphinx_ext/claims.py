@@ -24,7 +24,7 @@ from sphinx import addnodes
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
-from book.companion.claims import NOT_SHOWN
+from book.companion.results import NOT_SHOWN
 from book.make.chapters import number_of
 from book.make.words import numbered
 from book.reports.ledger import AMENDED, Row, counted, read_paper, sentence, standing, tally

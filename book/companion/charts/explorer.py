@@ -19,8 +19,6 @@ from crowder.datasets import Dataset
 from crowder.models import SimilarityModel, dist1, dist2, uniform
 from crowder.resolution import ideal_queries
 
-__all__ = ["SHAPES", "grid", "questions", "setting", "shaped", "show", "states", "tenths"]
-
 SHAPES = ("equal", "one large", "as 1/i")
 
 #: The MIME type of the explorer's settings in an executed notebook.

@@ -14,8 +14,6 @@ import pandas as pd
 
 from crowder.resolution import Resolution
 
-__all__ = ["Step", "settled", "steps", "words"]
-
 Pair = tuple[int, int]
 
 
@@ -92,22 +90,20 @@ def settled(replay: Sequence[Step]) -> pd.DataFrame:
 def words(replay: Sequence[Step], at: int, names: Sequence[str], similarity=None) -> str:
     """A step in words, for readers who cannot see the chart.
 
-    `at` is the number of the question: 0 means before the first, a number beyond the last the end. With a matrix of
-    similarities, the text includes that of the pair.
+    `at` is the number of the question, 0 before the first. With a matrix of similarities, the text includes that of the
+    pair.
 
     >>> replay = steps(Resolution([[0, 1], [2, 1]], [True, False], [0, 0, 1]))
     >>> words(replay, 2, "abc")
     'Question 2 of 2: b and c? No. This settles 1 more pair. Known to be one: a b. Asked 2, inferred 1, open 0.'
     """
     last = len(replay) - 1
-    step = replay[min(at, last)]
+    step = replay[at]
     joined = [" ".join(names[record] for record in part) for part in step.components if len(part) > 1]
     known = f"Known to be one: {'; '.join(joined) or 'none yet'}. "
     counted = f"Asked {step.asked}, inferred {step.inferred}, open {step.left}."
     if step.pair is None:
         return f"Before the first of {last} questions. {known}{counted}"
-    if at > last:
-        return f"Done after question {last}. {known}{counted}"
     i, j = step.pair
     beside = "" if similarity is None else f", similarity {similarity[i][j]:.2f}"
     more = len(step.matches) + len(step.nonmatches)

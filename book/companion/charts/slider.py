@@ -11,8 +11,6 @@ from matplotlib.figure import Figure
 
 from book.companion import figures, results
 
-__all__ = ["show"]
-
 #: The MIME type of the chart in an executed notebook.
 SLIDER = "application/vnd.crowder.slider+json"
 

@@ -17,8 +17,6 @@ from book.companion.charts import replay
 from book.companion.figures import EDGE, GREEN, INK, NODE, ORANGE, RED
 from crowder.resolution import Resolution
 
-__all__ = ["show"]
-
 #: The steps of each run, by name.
 Replays: TypeAlias = Mapping[str, Sequence[replay.Step]]
 
