@@ -122,7 +122,6 @@ class Build:
         changed = ledger.changes(entries) + printed.disagreements(pairs)
         otherwise = self.held_otherwise(self.book, self.chapters)
         otherwise += texts.changes(computed=self.args.profile == "full")
-        changed += held.strays(self.src, [c.slug for c in self.chapters])
         changed += otherwise + ["if these changes are meant: make numbers"] * bool(otherwise)
         if changed:
             raise BuildError("\n".join(changed))

@@ -75,12 +75,6 @@ def compared(root: Path, slug: str, executed: Path, results: Path) -> list[str]:
     return differences(slug, file.read_text(encoding="utf-8"), describe(executed, results))
 
 
-def strays(root: Path, slugs: list[str]) -> list[str]:
-    """A message for each file below `root` that is of none of these chapters."""
-    files = {*(root / FOLDER).glob("*")} - {root / FOLDER / f"{slug}.txt" for slug in slugs}
-    return [f"{file.relative_to(root)}: no such chapter" for file in sorted(files)]
-
-
 def write(root: Path, slug: str, executed: Path, results: Path) -> None:
     """Write the file of an executed chapter below `root`."""
     file = root / FOLDER / f"{slug}.txt"

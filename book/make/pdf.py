@@ -92,28 +92,10 @@ def _for_paper(article: Tag, name: str, names: list[str]) -> None:
             del link["href"]
 
 
-def print_pdf(source: Path, target: Path, executable: str) -> None:
-    """Print a page from disk, once its fonts are loaded."""
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
-        try:
-            page = browser.new_page()
-            page.set_default_timeout(600_000)
-            page.goto(source.as_uri())
-            page.evaluate("async () => { await document.fonts.ready; }")
-            page.pdf(
-                path=target, format="A4", print_background=True, outline=True, tagged=True, display_header_footer=True,
-                header_template="<span></span>", footer_template=_FOOTER,
-                margin={"top": "16mm", "left": "16mm", "right": "16mm", "bottom": "18mm"},
-            )  # fmt: skip
-        finally:
-            browser.close()
-
-
 def make(html: Path) -> None:
     """Combine, print and link."""
+    from playwright.sync_api import Error, sync_playwright
+
     toc = read_yaml(ROOT, "_toc.yml")
     names = [toc["root"], *pages(toc)]
     executable = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -121,17 +103,25 @@ def make(html: Path) -> None:
         raise BuildError(f"{html} lacks {', '.join(lacking)}; run `make book` first")
     if executable is None:
         raise BuildError("Chromium is needed to print the PDF (Debian: apt install chromium)")
-    source, target = html / ".print.html", html / f".{NAME}"
+    source = html / ".print.html"  # among the pages, where its pictures and style sheets are
     try:
         source.write_text(combine(html, names), encoding="utf-8")
-        print_pdf(source, target, executable)
-        target.replace(html / NAME)
-    except Exception as error:  # whatever the browser says
-        raise BuildError(f"{executable} printed no PDF: {str(error).strip().partition(chr(10))[0]}") from None
+        with sync_playwright() as playwright:
+            page = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"]).new_page()
+            page.set_default_timeout(600_000)
+            page.goto(source.as_uri())
+            page.evaluate("async () => { await document.fonts.ready; }")
+            printed = page.pdf(
+                format="A4", print_background=True, outline=True, tagged=True, display_header_footer=True,
+                header_template="<span></span>", footer_template=_FOOTER,
+                margin={"top": "16mm", "left": "16mm", "right": "16mm", "bottom": "18mm"},
+            )  # fmt: skip
+    except Error as error:
+        raise BuildError(f"{executable} printed no PDF: {error.message.strip().partition(chr(10))[0]}") from None
     finally:
         source.unlink(missing_ok=True)
-        target.unlink(missing_ok=True)
-    path, size = html / f"{names[0]}.html", (html / NAME).stat().st_size / 1e6
+    write(html / NAME, printed)
+    path, size = html / f"{names[0]}.html", len(printed) / 1e6
     link = f'<a href="{"../" * names[0].count("/")}{NAME}">The whole book as a PDF ({size:.0f} MB)</a>'
     page = path.read_text(encoding="utf-8").partition('<p id="pdf">')
     write(path, f"{page[0]}{page[1]}{link}</p>{page[2].partition('</p>')[2]}".encode())

@@ -40,7 +40,7 @@ def place(texts: Texts, results: Path) -> None:
     """Put the executed chapters and their results, and pages with their numbers, among the Sphinx sources."""
     for chapter, notebook in texts.executed.items():
         shutil.copytree(results / chapter.slug, texts.src / "results" / chapter.slug)
-        page = to_myst(notebook, chapter.slug, texts.page(chapter))
+        page = to_myst(notebook, texts.page(chapter))
         (texts.src / chapter.path).write_text(json.dumps(page, ensure_ascii=False), encoding="utf-8")
     for path, text in numbers.on_pages(texts.src).items():
         path.write_text(numbers.plain(numbers.fill(text, texts.answers)), encoding="utf-8")

@@ -15,18 +15,21 @@ import copy
 import json
 from collections.abc import Mapping
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 from book.make.chapters import BuildError, number_of
 from book.make.plain import FENCE, Page
 
+#: What draws each kind of chart, in place of the figure before it.
+SCRIPTS = {"explorer": ("counts.js", "explorer.js"), "slider": ("slider.js",), "stepper": ("stepper.js",)}
 
-def to_myst(notebook: dict[str, Any], slug: str, text: Page) -> dict[str, Any]:
-    """The notebook of a chapter for Sphinx, among whose sources its files are in ``results/<slug>``."""
+
+def to_myst(notebook: dict[str, Any], text: Page) -> dict[str, Any]:
+    """The notebook of a chapter for Sphinx, among whose sources its files are in ``results``."""
     page = copy.deepcopy(notebook)
     _join_parameters(page)
-    _label_folded_cells(page, number_of(slug))
-    check(page, slug)
+    _label_folded_cells(page, number_of(text.path.stem))
     for cell in page["cells"]:
         if cell["cell_type"] == "markdown":
             cell["source"] = text.myst("".join(cell["source"]))
@@ -37,7 +40,7 @@ def to_myst(notebook: dict[str, Any], slug: str, text: Page) -> dict[str, Any]:
             if facts and facts["kind"] == "claim":
                 output["verdict"] = facts["name"]
             elif facts:
-                made = _directive(facts, output["data"], f"/results/{slug}")
+                made = _directive(facts, output["data"], text.path)
                 output["data"] = {"text/markdown": text.links(made) if facts["kind"] in ("figure", "table") else made}
     page["cells"] = [made for cell in page["cells"] for made in _with_verdicts(cell)]
     return page
@@ -49,16 +52,27 @@ def kind_of(output: Mapping[str, Any]) -> str:
 
 
 def check(notebook: dict[str, Any], slug: str) -> None:
-    """Whether all that cells show can be on a page."""
+    """Whether all that cells show can be on a page: no image without a description, and nothing on standard error."""
     for at, cell in enumerate(notebook["cells"], start=1):
         for output in cell.get("outputs", []):
-            if "crowder" not in output.get("metadata", {}):
-                _check_publishable(output, slug, at)
+            images = [mime for mime in output.get("data", {}) if mime.startswith("image/")]
+            if images and not kind_of(output):
+                raise BuildError(f"{slug}: cell {at} shows an image ({images[0]}) without caption and alt text; "
+                                 "pass the figure to book.companion.figures.show")  # fmt: skip
+            if output.get("name") == "stderr":
+                text = "".join(output["text"]).strip()[:600].replace("\n", "\n      ")
+                raise BuildError(f"{slug}: cell {at} writes to standard error:\n      {text}")
 
 
-def _directive(facts: dict[str, str], data: dict[str, Any], folder: str) -> str:
+def scripts(kind: str, page: Path) -> str:
+    """The scripts of a chart: right after its settings they run before what follows is drawn, and would move."""
+    root = "../" * (len(page.parts) - 1)
+    return "".join(f'<script src="{root}_static/{name}"></script>' for name in SCRIPTS[kind])
+
+
+def _directive(facts: dict[str, str], data: dict[str, Any], page: Path) -> str:
     """A figure or table with its caption, its number and a link to its data; or the settings of a chart."""
-    kind, name = facts["kind"], facts["name"]
+    kind, name, folder = facts["kind"], facts["name"], f"/results/{page.stem}"
     if kind in ("figure", "table"):
         caption = f"{facts['caption']} {{download}}`data (CSV) <{folder}/{name}.csv>`"
     if kind == "figure":
@@ -66,13 +80,12 @@ def _directive(facts: dict[str, str], data: dict[str, Any], folder: str) -> str:
         head, options, body = f"figure}} {folder}/{name}.svg", [f":alt: {alt}", ":class: drawn"], caption
     elif kind == "table":
         head, options, body = f"table}} {caption}", [], "".join(data["text/markdown"])
-    else:  # for explorer.js, slider.js or stepper.js, which draws a chart in place of the figure before it
-        given = next(value for mime, value in data.items() if mime.startswith(f"application/vnd.crowder.{kind}"))
-        settings = json.loads("".join(given)) if isinstance(given, (str, list)) else given
+    else:
+        settings = json.loads(data[f"application/vnd.crowder.{kind}+json"])
         # With "<" escaped, no text in the settings can end the script.
         text = json.dumps(settings, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
         script = f'<script type="application/json" class="{kind}-settings" data-figure="{name}">{text}</script>'
-        return "\n".join([f"{FENCE}{{raw}} html", script, FENCE])
+        return "\n".join([f"{FENCE}{{raw}} html", script + scripts(kind, page), FENCE])
     return "\n".join([f"{FENCE}{{{head}", f":name: {name}", *options, "", body, FENCE])
 
 
@@ -87,16 +100,9 @@ def _with_verdicts(cell: dict[str, Any]) -> list[dict[str, Any]]:
     cell["outputs"] = [output for output in cell["outputs"] if "verdict" not in output]
     boxes = {"cell_type": "markdown", "id": f"{cell['id'][:56]}-claims", "metadata": {},
              "source": "\n\n".join(f"{FENCE}{{verdict}} {name}\n{FENCE}" for name in checked)}  # fmt: skip
-    return [boxes] if only_checks("".join(cell["source"])) and not cell["outputs"] else [cell, boxes]
-
-
-def only_checks(source: str) -> bool:
-    """Whether code does nothing but check claims.
-
-    >>> only_checks('check("C09", bounded(n, 3))\\ncheck("B41", law);'), only_checks('n = 3\\ncheck("C09", law)')
-    (True, False)
-    """
-    return all(ast.unparse(node).startswith("check(") for node in ast.parse(source).body)
+    code = ast.parse("".join(cell["source"])).body
+    only_checks = all(ast.unparse(statement).startswith("check(") for statement in code)
+    return [boxes] if only_checks and not cell["outputs"] else [cell, boxes]
 
 
 def _join_parameters(page: dict[str, Any]) -> None:
@@ -121,14 +127,3 @@ def _label_folded_cells(page: dict[str, Any], number: str) -> None:
             first = "".join(cell["source"]).partition("\n")[0]
             label = f"Code: {', '.join(shown) or first.removeprefix('#').strip()}"
             cell["metadata"]["mystnb"] = {"code_prompt_show": label, "code_prompt_hide": label}
-
-
-def _check_publishable(output: dict[str, Any], slug: str, at: int) -> None:
-    """Reject images without a description and output to standard error."""
-    for mime in output.get("data", {}):
-        if mime.startswith("image/"):
-            raise BuildError(f"{slug}: cell {at} shows an image ({mime}) without caption and alt text; "
-                             "pass the figure to book.companion.figures.show")  # fmt: skip
-    if output.get("name") == "stderr":
-        text = "".join(output["text"]).strip()[:600].replace("\n", "\n      ")
-        raise BuildError(f"{slug}: cell {at} writes to standard error:\n      {text}")

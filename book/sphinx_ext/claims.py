@@ -145,10 +145,7 @@ class VerdictBox(ClaimDirective):
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        entry = self.env.crowder_ledger.get(self.arguments[0])
-        if entry is None:
-            self.warn(f"no claim {self.arguments[0]} in the ledger")
-            return []
+        entry = self.env.crowder_ledger[self.arguments[0]]
         name = entry["id"].lower()
         row = f"claim-row-{name}"
         said = [self.line(badge(self.env, entry, row), " ", *self.inline(sentence(entry)), classes="claim-says")]
@@ -236,8 +233,8 @@ class Rows(ClaimDirective):
         box += self.grounds(entry)
         related = []
         for key, verb in (("rests_on", "Rests on"), ("carries", "Carries"), ("about", "Concerns")):
-            if known := [other for other in entry[key] if other in self.env.crowder_ledger]:
-                related += [nodes.Text(f"{' ' * bool(related)}{verb} "), self.others(known), nodes.Text(".")]
+            if entry[key]:
+                related += [nodes.Text(f"{' ' * bool(related)}{verb} "), self.others(entry[key]), nodes.Text(".")]
         box += [self.line(*related, classes="claim-links")] * bool(related)
         return self.target(box, f"claim-row-{name}")
 
@@ -310,7 +307,7 @@ def leave(writer: Any, node: Tag) -> None:
     writer.body.append(f"</{node['tag']}>\n")
 
 
-def setup(app: Any) -> dict[str, bool]:
+def setup(app: Any) -> None:
     app.add_node(Tag, html=(enter, leave))
     app.add_css_file("claims.css")
     app.add_role("claim", ClaimRole())
@@ -318,4 +315,3 @@ def setup(app: Any) -> dict[str, bool]:
         app.add_directive(name, directive)
     app.connect("env-before-read-docs", load)
     app.connect("html-page-context", add_script)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -39,7 +39,6 @@ def write(app: Any) -> None:
     path.write_text(sheet(), encoding="utf-8")
 
 
-def setup(app: Any) -> dict[str, bool]:
+def setup(app: Any) -> None:
     app.add_css_file(SHEET)
     app.connect("builder-inited", write)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

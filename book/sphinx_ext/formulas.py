@@ -92,7 +92,6 @@ def keep_together(app: Any, page: str, template: str, context: dict[str, Any], d
         context["body"] = _WITHIN.sub(r'<span class="together">\g<0></span>', context["body"])
 
 
-def setup(app: Any) -> dict[str, bool]:
+def setup(app: Any) -> None:
     app.add_html_math_renderer("mathml", (visit_inline, None), (visit_display, None))
     app.connect("html-page-context", keep_together)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

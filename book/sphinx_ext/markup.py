@@ -33,6 +33,5 @@ def write(app: Any, error: Exception | None) -> None:
             path.write_text(mended(path.read_text(encoding="utf-8")), encoding="utf-8")
 
 
-def setup(app: Any) -> dict[str, bool]:
+def setup(app: Any) -> None:
     app.connect("build-finished", write)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -71,7 +71,6 @@ def write(app: Any, error: Exception | None) -> None:
         path.write_text(f"crowderPreviews({json.dumps(name)},{text});\n", encoding="utf-8")
 
 
-def setup(app: Any) -> dict[str, bool]:
+def setup(app: Any) -> None:
     app.add_js_file("hover.js", loading_method="defer")
     app.connect("build-finished", write)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -19,12 +19,13 @@ from docutils import nodes
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
+from book.make.to_myst import scripts
 from book.sphinx_ext.claims import page_of
 
 logger = logging.getLogger(__name__)
 
 
-def stepper(path: Path, name: str, box: str) -> str:
+def settings(path: Path, name: str, box: str) -> str:
     """The settings of a chapter's chart that steps through runs, for another place; empty if it has none."""
     head = '<script type="application/json" class="stepper-settings" data-figure="{}"'
     for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
@@ -53,10 +54,10 @@ class Shown(SphinxDirective):
         picture = nodes.reference("", "", image, internal=True, refuri=to)
         caption = nodes.container("", *self.parse_content_to_nodes(), classes=["shown-caption"])
         box = nodes.container("", nodes.paragraph("", "", picture), caption, classes=["shown"], ids=[f"shown-{name}"])
-        script = stepper(Path(self.env.srcdir, f"{page}.ipynb"), name, f"shown-{name}")
-        return [box, nodes.raw("", script, format="html")] if script else [box]
+        given = settings(Path(self.env.srcdir, f"{page}.ipynb"), name, f"shown-{name}")
+        chart = nodes.raw("", given + scripts("stepper", Path(self.env.docname)), format="html")
+        return [box, chart] if given else [box]
 
 
-def setup(app: Any) -> dict[str, bool]:
+def setup(app: Any) -> None:
     app.add_directive("shown", Shown)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -75,6 +75,5 @@ def add_entries(app: Any, doctree: nodes.document, page: str) -> None:
     doctree += addnodes.index(entries=found)
 
 
-def setup(app: Any) -> dict[str, bool]:
+def setup(app: Any) -> None:
     app.connect("doctree-resolved", add_entries)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -87,9 +87,8 @@ def write_map(app: Any, error: Exception | None) -> None:
         Path(app.outdir, "sitemap.xml").write_text("\n".join([start, *places, "</urlset>\n"]), encoding="utf-8")
 
 
-def setup(app: Any) -> dict[str, bool]:
+def setup(app: Any) -> None:
     app.connect("html-page-context", add_description)
     app.connect("html-page-context", point_to_sources, priority=600)  # after the theme has made the buttons
     app.connect("html-collect-pages", bare_pages)
     app.connect("build-finished", write_map)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -124,7 +124,7 @@ def number_by_file(collector: Collector, env: Any) -> list[str]:
 _count = Collector.assign_section_numbers
 
 
-def setup(app: Any) -> dict[str, bool]:
+def setup(app: Any) -> None:
     app.setup_extension("sphinx_proof")
     app.add_domain(NamedDomain, override=True)
     for kind in PROOF_TYPES:
@@ -132,4 +132,3 @@ def setup(app: Any) -> dict[str, bool]:
     app.add_node(unenumerable_node, override=True, html=(visit_enumerable_node, leave_unnumbered))
     app.connect("doctree-resolved", fold)
     Collector.assign_section_numbers = number_by_file  # before Sphinx numbers the figures by section
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

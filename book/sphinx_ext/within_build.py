@@ -9,7 +9,6 @@ import sys
 from typing import Any
 
 
-def setup(app: Any) -> dict[str, bool]:
+def setup(app: Any) -> None:
     if "edition" not in app.config.html_context:  # see book.make.render
         sys.exit("error: this book is built by `make book`, which executes the chapters first; nothing was rendered")
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

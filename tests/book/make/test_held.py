@@ -97,10 +97,10 @@ def test_a_build_stops_if_results_are_not_what_is_held(tmp_path):
     assert done.returncode == 0, done.stderr
     assert not (book.out / "html").exists()
     assert (book.root / held.FOLDER / "02-two.txt").read_text() == "cell cell-2: 5.5\n"
-    (book.root / held.FOLDER / "01-one.txt").rename(book.root / held.FOLDER / "01-first.txt")
+    (book.root / held.FOLDER / "01-one.txt").unlink()
     book.write("02-two", "# Two", "#p\nsize = 5\nshare = 0.5", "size - share")
     message = book.refused()
-    assert "01-one: no held values" in message and "01-first.txt: no such chapter" in message
+    assert "01-one: no held values" in message
     assert "02-two: cell cell-2: held 5.5; found 4.5" in message
     assert "make numbers" in message
     # A chapter by itself is compared, too, unless it has parameters of one's own.
