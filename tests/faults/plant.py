@@ -121,7 +121,7 @@ def run(
         names = re.findall(r"^(?:FAILED|ERROR) (?:\S*/)?(\w+)\.py(::\S+?)?(?:\[.*|$| - )", said, re.MULTILINE)
         failed = list(dict.fromkeys(map("".join, names)))  # a whole file, where it cannot even be imported
         if code and not failed:
-            failed = [f"pytest ended with {code}: {said[-300:]}"]
+            failed = [f"pytest ended with {code}: {' '.join(said[-300:].split())}"]
     if chapters:
         build = ["book.make", "--profile", "full" if full else "quick", "--jobs", "1"]
         build += ["--output", str(folder / "book"), *(word for slug in sorted(chapters) for word in ("--only", slug))]
@@ -131,7 +131,7 @@ def run(
         stopped = re.findall(r"^(?:error: )?([\w-]+): cell \d+ of \d+ failed: ", said, re.MULTILINE)
         changed += [f"{slug} stopped" for slug in stopped]
         if code and not changed:
-            changed = [f"the build ended with {code}: {said[-300:]}"]
+            changed = [f"the build ended with {code}: {' '.join(said[-300:].split())}"]
     return failed, changed
 
 
