@@ -9,7 +9,7 @@ from book.make import held
 
 COUNTS = {"model": ["a", "b", "a", "b", "a", "b", "a", "b"], "asked": [8, 3, 5, 13, 2, 21, 34, 55],
           "mean": [0.1, 0.7, 0.2, float("nan"), 0.4, 0.9, 0.3, 0.6]}  # fmt: skip
-SHOWN = "(19884, 0.25, 'node')"
+SHOWN = "(1764381, 0.25, 'node')"
 
 
 def lines(tmp_path, counts=COUNTS, figure="z = 2.8 (limit 3.98)", shown=SHOWN, caption="8 runs.", table="| 0.1 |"):
@@ -46,9 +46,9 @@ CHANGES = [
     (changed("noisy: mean", [0.2] * 8), "fig-a, noisy mean"),  # a colon ends no name
     ({"figure": "z = 2.8 (limit 3.72)"}, "C01, evidence 1"),
     ({"figure": "z = -2.8 (limit 3.98)"}, "C01, evidence 1"),
-    ({"shown": "(19885, 0.25, 'node')"}, "cell runs"),  # an integer is exact, however large
-    ({"shown": "(19884, 0.2501, 'node')"}, "cell runs"),
-    ({"shown": "(19884, nan, 'node')"}, "cell runs"),
+    ({"shown": "(1764382, 0.25, 'node')"}, "cell runs"),  # an integer is exact, however large
+    ({"shown": "(1764381, 0.2501, 'node')"}, "cell runs"),
+    ({"shown": "(1764381, nan, 'node')"}, "cell runs"),
     ({"caption": "9 runs."}, "fig-a, caption"),
     ({"table": "| 0.2 |"}, "tab-a, as shown"),
 ]
@@ -81,12 +81,12 @@ def test_missing_and_additional_lines_are_noticed(tmp_path):
 
 
 def test_a_tolerance_and_the_head_are_kept(tmp_path):
-    """Within 5 % of 0.25 is 0.26 and not 0.27, and of 19,884 any integer that near."""
+    """Within 5 % of 0.25 is 0.26 and not 0.27, and of 1,764,381 any integer that near."""
     was = "# Learned.\n" + text(lines(tmp_path)) + " ± 5 %\n"
-    assert not held.differences("01-one", was, lines(tmp_path, shown="(19900, 0.26, 'node')"))
-    assert held.differences("01-one", was, lines(tmp_path, shown="(19884, 0.27, 'node')"))
-    now = held.updated(was, lines(tmp_path, shown="(19884, 0.27, 'node')"))
-    assert now.startswith("# Learned.\nfig-a, model: ") and now.endswith("\ncell runs: (19884, 0.27, 'node') ± 5 %\n")
+    assert not held.differences("01-one", was, lines(tmp_path, shown="(1770000, 0.26, 'node')"))
+    assert held.differences("01-one", was, lines(tmp_path, shown="(1764381, 0.27, 'node')"))
+    now = held.updated(was, lines(tmp_path, shown="(1764381, 0.27, 'node')"))
+    assert now.startswith("# Learned.\nfig-a, model: ") and now.endswith("\ncell runs: (1764381, 0.27, 'node') ± 5 %\n")
     assert held.updated(now, lines(tmp_path)) == was
 
 
