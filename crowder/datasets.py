@@ -13,14 +13,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from crowder import similarity as functions
 from crowder import validation
 from crowder.compiling import compiled
-from crowder.cora import FAMILY, UNITS, anonymous_labels, checksum, cora_records, shipped_arrays, shipped_values
+from crowder.cora import FAMILY, anonymous_labels, cora_records, shipped_arrays, shipped_values
 from crowder.resolution import cluster_sizes
 
 if TYPE_CHECKING:
@@ -42,8 +42,8 @@ class Dataset:
         Similarities in SciPy's ``pdist`` order, in [0, 1].
     labels : ndarray, shape (n,), int64
         Cluster numbers, which identify no entity.
-    provenance : mapping
-        Where the values come from: source, function or model, checksum or seed.
+    source : str
+        Where the values come from.
     records : DataFrame, optional
         The text of the records, if available.
 
@@ -70,13 +70,13 @@ class Dataset:
     name: str
     condensed: np.ndarray = field(repr=False)
     labels: np.ndarray = field(repr=False)
-    provenance: Mapping[str, Any] = field(default_factory=dict)
+    source: str = ""
     records: pd.DataFrame | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         validation.kind(self.name, str, "name must be text")
         condensed = validation.numbers(self.condensed, "condensed similarities")
-        validation.kind(self.provenance, Mapping, "provenance must be a mapping")
+        validation.kind(self.source, str, "source must be text")
         if self.records is not None:
             import pandas as pd
 
@@ -185,12 +185,7 @@ def synthetic(
     condensed = _mixed(labels, green, red)
     if discretize is not None:
         condensed = functions.discretize(condensed, discretize)
-    seed = None if isinstance(rng, np.random.Generator) else rng
-    provenance = {
-        "source": "drawn from the model", "model": f"{model}: {model.green}, {model.red}", "sizes": sizes, "seed": seed,
-        "discretize": discretize, "shuffle": shuffle,
-    }  # fmt: skip
-    return Dataset("synthetic", condensed, labels, provenance)
+    return Dataset("synthetic", condensed, labels, "drawn from the model")
 
 
 def disney(similarity: str = "jaccard-qgrams") -> Dataset:
@@ -230,8 +225,8 @@ def disney(similarity: str = "jaccard-qgrams") -> Dataset:
         "Disneyland Park",
     ]
     records = pd.DataFrame({"id": [f"r{i}" for i in range(1, 6)], "name": places})
-    provenance = {"source": "Figure 1, computed from the names", "similarity": similarity}
-    return Dataset("disney", functions.compute(records, similarity), np.array([0, 0, 0, 1, 1]), provenance, records)
+    condensed = functions.compute(records, similarity)
+    return Dataset("disney", condensed, np.array([0, 0, 0, 1, 1]), "Figure 1, computed from the names", records)
 
 
 def cora(similarity: str = "jaccard-tokens", *, records: pd.DataFrame | None = None) -> Dataset:
@@ -249,7 +244,7 @@ def cora(similarity: str = "jaccard-tokens", *, records: pd.DataFrame | None = N
     -------
     Dataset
         Ratios of counts, the two Jaccards and Levenshtein, are the same to the last bit, shipped or computed. The
-        others are shipped rounded, to as many decimals as ``provenance["decimals"]`` says.
+        others are shipped rounded to four decimals.
 
     Raises
     ------
@@ -275,13 +270,9 @@ def cora(similarity: str = "jaccard-tokens", *, records: pd.DataFrame | None = N
     (191, 236, 62891, 1764381)
     """
     member = functions.named(FAMILY, similarity)
-    facts = {"similarity": member.similarity, "fields": None if member.fields is None else list(member.fields)}
     if records is None:
         arrays = shipped_arrays(similarity)
-        provenance = {"source": "shipped with crowder", "sha256": checksum(similarity), **facts}
-        if member.similarity not in functions.COUNTED:
-            provenance["decimals"] = len(str(UNITS)) - 1
-        return Dataset("cora", shipped_values(arrays, member.similarity), arrays["labels"], provenance)
+        return Dataset("cora", shipped_values(arrays, member.similarity), arrays["labels"], "shipped with crowder")
     import pandas as pd
 
     validation.kind(records, pd.DataFrame, "records must be a DataFrame, such as cora_records(PATH)")
@@ -289,8 +280,7 @@ def cora(similarity: str = "jaccard-tokens", *, records: pd.DataFrame | None = N
         raise ValueError(f"records must have a column 'label', not only {list(records.columns)}")
     validation.labels(records["label"])
     condensed = functions.compute(records, member.similarity, fields=member.fields)
-    provenance = {"source": "computed from the records", **facts}
-    return Dataset("cora", condensed, anonymous_labels(records["label"]), provenance, records)
+    return Dataset("cora", condensed, anonymous_labels(records["label"]), "computed from the records", records)
 
 
 @compiled

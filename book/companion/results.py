@@ -36,7 +36,7 @@ def write(path: Path, content: bytes) -> None:
 
 def uses(data: Dataset) -> Dataset:
     """Record, during a build, that a chapter uses a data set and where its values come from; return it."""
-    name, source = data.name, data.provenance["source"]
+    name, source = data.name, data.source
     if (at := folder()) is not None:
         slug = "-".join(filter(None, "".join(c if c.isalnum() else " " for c in f"{name} {source}".lower()).split()))
         write(at / "data" / f"{slug}.json", as_json({"kind": "data", "name": name, "source": source}))

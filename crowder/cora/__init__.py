@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
-    "CORA_VARIABLE", "FAMILY", "FOLDER", "SUMS", "UNITS", "Member", "anonymous_labels", "checksum", "cora_records",
+    "CORA_VARIABLE", "FAMILY", "FOLDER", "SUMS", "UNITS", "Member", "anonymous_labels", "cora_records",
     "file_of", "shipped_arrays", "shipped_values",
 ]  # fmt: skip
 
@@ -155,16 +155,11 @@ def file_of(name: str) -> str:
     return f"cora-{name}.npz"
 
 
-def checksum(name: str) -> str:
-    """The expected sha256 of a member's file."""
-    sums = (line.split() for line in SUMS.read_text(encoding="utf-8").splitlines())
-    return {file: checksum for checksum, file in sums}[file_of(name)]
-
-
 def shipped_arrays(name: str) -> dict[str, np.ndarray]:
     """The arrays of a member's file, ``labels``, ``group`` and ``steps``, after its checksum has been verified."""
     content = (FOLDER / file_of(name)).read_bytes()
-    found, expected = hashlib.sha256(content).hexdigest(), checksum(name)
+    sums = SUMS.read_text(encoding="utf-8").split()  # before the name of each file its checksum
+    found, expected = hashlib.sha256(content).hexdigest(), sums[sums.index(file_of(name)) - 1]
     if found != expected:
         raise ValueError(
             f"the checksum of {file_of(name)} does not match ({len(content)} bytes): "

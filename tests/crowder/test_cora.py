@@ -32,11 +32,7 @@ def test_cora_has_the_known_facts():
     # Non-matches that no match beats: the chance that one is as similar as t matches levels off at 124 / 1,701,490.
     assert (found.condensed[~found.matching] >= found.condensed[found.matching].max()).sum() == 124
     assert found.records is None
-    assert found.provenance == {
-        "source": "shipped with crowder", "sha256": cora.checksum("jaccard-tokens"),
-        "similarity": "jaccard-tokens", "fields": None,
-    }  # fmt: skip
-    assert datasets.cora("jaro-winkler").provenance["decimals"] == 4
+    assert found.source == "shipped with crowder"
 
 
 def test_the_family_s_names_tell_function_and_fields():

@@ -164,7 +164,7 @@ from book.companion import published
 from book.companion.results import uses
 area, word = 1234.56, "five"
 for source in ("shipped values", "computed"):
-    uses(SimpleNamespace(name="cora", provenance={"source": source}))
+    uses(SimpleNamespace(name="cora", source=source))
 published.compare("counts", {"a": size + 99, "b": 60}, setting="titles alone");
 """
 GROUPS = """
