@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -74,18 +74,10 @@ class Dataset:
     records: pd.DataFrame | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        validation.kind(self.name, str, "name must be text")
         condensed = validation.numbers(self.condensed, "condensed similarities")
-        validation.kind(self.source, str, "source must be text")
-        if self.records is not None:
-            import pandas as pd
-
-            validation.kind(self.records, pd.DataFrame, "records must be a DataFrame")
         labels = validation.as_array(self.labels, "labels")
-        if labels.ndim != 1:
-            raise ValueError(f"labels must be one-dimensional, not {self.labels!r}")
-        if labels.size and labels.dtype.kind not in "iu":
-            raise ValueError(f"labels must be cluster numbers, not {labels.dtype}; crowder.Truth accepts other values")
+        if labels.ndim != 1 or (labels.size and labels.dtype.kind not in "iu"):
+            raise ValueError(f"labels must be cluster numbers, not {self.labels!r}; crowder.Truth accepts other values")
         object.__setattr__(self, "condensed", np.ascontiguousarray(condensed))
         object.__setattr__(self, "labels", np.ascontiguousarray(labels, dtype=np.int64))
         if self.condensed.shape != (self.n * (self.n - 1) // 2,):
@@ -172,9 +164,7 @@ def synthetic(
     >>> synthetic([2, 1], dist1(0.3), rng=1, discretize="round").labels
     array([0, 0, 1])
     """
-    if not isinstance(sizes, Iterable) or isinstance(sizes, (str, bytes, Mapping, Set)):
-        raise TypeError(f"sizes must be a sequence of cluster sizes, not {sizes!r}")
-    sizes = cluster_sizes(list(sizes)).tolist()
+    sizes = cluster_sizes(sizes).tolist()
     model, generator = validation.model(model), validation.generator(rng, "similarities")
     labels = np.repeat(np.arange(len(sizes)), sizes)
     if validation.flag(shuffle, "shuffle"):

@@ -47,8 +47,6 @@ class Candidates:
 
     def square(self) -> np.ndarray:
         """The (n, n) array of a complete similarity; its diagonal is meaningless."""
-        if not self.complete:
-            raise ValueError("similarity must be complete to have a square form")
         return self._made_square if self._square is None else self._square
 
     @cached_property

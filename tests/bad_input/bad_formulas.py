@@ -1,7 +1,7 @@
 """Bad input to models, the integral, counts and bounds."""
 
 from fractions import Fraction
-from math import inf, nan
+from math import inf
 
 import numpy as np
 import sympy as sp
@@ -18,8 +18,6 @@ U = cr.uniform()
 TABLE = {
     "Models": [
         Row(lambda: cr.dist1(0), ValueError, "ε must lie in (0, 1/2], not 0"),
-        Row(lambda: cr.dist1(0.51), ValueError, "ε must lie in (0, 1/2], not 0.51"),
-        Row(lambda: cr.dist1(nan), ValueError, "ε must lie in (0, 1/2], not nan"),
         Row(lambda: cr.dist2("a lot"), ValueError, "ε must lie in"),
         Row(lambda: cr.dist2(0.5 - 1e-17), ValueError, "ε must lie in (0, 1/2) for Dist-2"),
         Row(lambda: cr.dist2(1e-300), ValueError, "f_g: edges must"),
@@ -30,22 +28,16 @@ TABLE = {
         Row(lambda: from_steps([0, 0.5, 1], [1, 1], [1, 0.5]), ValueError, "f_r: heights times widths must"),
         Row(lambda: from_steps([0, 0.5, 1], [-1, 3], [1, 1]), ValueError, "f_g: heights must be finite and not"),
         Row(lambda: from_steps([0, 1], ["1"], [1]), ValueError, "f_g: edges and heights must be sequences of numbers"),
-        Row(lambda: from_steps([0, 1], [1j], [1]), ValueError, "f_g: edges and heights must be sequences of numbers"),
         Row(lambda: from_steps(0, 1, 1), ValueError, "f_g: edges and heights must be sequences"),
         Row(lambda: cr.SimilarityModel(1, 2), TypeError, "green must be a StepDensity"),
         Row(lambda: steps("dist3", 0.1), ValueError, "model must be one of uniform, dist1, dist2, not 'dist3'"),
         Row(lambda: steps("dist1", sp.I), ValueError, "ε must lie in (0, 1/2], not I"),
-        Row(lambda: cr.SimilarityModel(U.green, U.red, name=5), TypeError, "name must be text, not 5"),
         Row(lambda: rounded(M, "nearest"), ValueError, 'rule must be "round", "floor" or "ceil", not \'nearest\''),
         Row(lambda: U.green.pdf("x"), TypeError, "x must be real numbers, not 'x'"),
         Row(lambda: U.green.sample(-1, rng=7), ValueError, "size must be"),
         Row(lambda: cr.L(M, -0.001), ValueError, "t must be at least 0, not -0.001"),
-        Row(lambda: cr.L(M, nan), ValueError, "t must be at least 0, not nan"),
-        Row(lambda: cr.L(M, 1j), TypeError, "t must be real numbers, not 1j"),
-        Row(lambda: cr.L(M, [b"1", 2]), TypeError, "t must be real numbers"),
         Row(lambda: cr.L(M, 10**400), TypeError, "t must be real numbers"),
         Row(lambda: cr.L(M, np.ma.masked_equal([1, 2], 2)), ValueError, "t must not have masked values"),
-        Row(lambda: M.green.pdf([0.5, None]), TypeError, "x must be real numbers, not [0.5, None]"),
         Row(lambda: cr.L("dist1", 3), TypeError, "model must be a SimilarityModel, such as crowder.dist1(0.2), not"),
     ],
     "Expected counts": [
@@ -54,10 +46,8 @@ TABLE = {
         Row(lambda: cr.expected_queries("dist1", [2, 1]), TypeError, "model must be a SimilarityModel, such as"),
         Row(lambda: cr.expected_queries(M, [2, 1], "vertex"), ValueError, "ordering must be 'edge' or 'node', not"),
         Row(lambda: cr.expected_queries(M, [2, 1], nodes=0), ValueError, "nodes must be"),
-        Row(lambda: cr.expected_queries(M, [2, 1], nodes=10**30), ValueError, "nodes must be at most 10,000, not"),
         Row(lambda: expected.expected_across(M, True, 1), TypeError, "m must be a whole number, not True"),
         Row(lambda: expected.log_connected(3, [1.5]), ValueError, "p must be probabilities, one-dimensional"),
-        Row(lambda: expected.log_connected(0.5, [0.5]), TypeError, "m must be a whole number, not 0.5"),
         Row(lambda: cr.expected_queries(M, [2, 1], "node", arrival="size"),
             ValueError, "arrival must be 'random' or 'expected size', not 'size'"),
         Row(lambda: cr.expected_queries(M, [2, 1], arrival="random"), ValueError, "arrival must be left out: edge"),
@@ -69,30 +59,22 @@ TABLE = {
         Row(lambda: expected_queries_in_order(M, 5), TypeError, "arrivals must be"),
         Row(lambda: likelihood.prob_wrong_first(M, 1, 2.5), TypeError, "wrong must be"),
         Row(lambda: likelihood.product_tv(M, -1), ValueError, "size must be"),
-        Row(lambda: likelihood.product_tv(U, 10**30), ValueError, "size must be at most 2,147,483,647, not"),
-        Row(lambda: prob_nonmatch_first(M, 10**30, 2), ValueError, "matches must be at most 10,000, not"),
         Row(lambda: small_cases.questions_of_order([(0, 5)], [0, 0]), ValueError, "(0, 5) must be two different"),
         Row(lambda: small_cases.questions_of_order([(0, 0.5)], [0, 0]), ValueError, "order must be a list of pairs"),
         Row(lambda: small_cases.orders_by_questions([0] * 30), ValueError, "labels must have at most 7 records"),
         Row(lambda: small_cases.partitions(10**30), ValueError, "n must be at most 15"),
         Row(lambda: limits.edge_limit(-1), ValueError, "ratio must be a finite number, at least 0, not -1"),
-        Row(lambda: limits.edge_limit(1, nan), ValueError, "start must be a finite number, at least 0, not nan"),
         Row(lambda: limits.node_limit(inf), ValueError, "ratio must be a finite number, at least 0, not inf"),
-        Row(lambda: limits.node_limit("1"), TypeError, "ratio must be a real number, not '1'"),
         Row(lambda: limits.node_limit(np.complex64(1j)), TypeError, "ratio must be a real number, not np.complex64("),
-        Row(lambda: limits.giant_share(True), TypeError, "c must be a real number, not True"),
     ],
     "Bounds": [
-        Row(lambda: cr.edge_bound(M, [0]), ValueError, "cluster sizes must be positive integers, not [0]"),
         Row(lambda: cr.evidence_bound(M, [2], delta=0), ValueError, "delta must be greater than 0 and at most 1"),
-        Row(lambda: cr.evidence_bound(M, [2], delta="x"), ValueError, "delta must be"),
         Row(lambda: cr.evidence_bound(M, [2], limit=3), ValueError, "limit must come with delta"),
         Row(lambda: cr.evidence_bound(M, [2, 1], delta=0.1, limit=1), ValueError, "limit must be at least the number"),
         Row(lambda: cr.edge_bound(0.2, [2]), TypeError, "model must be a SimilarityModel, such as"),
         Row(lambda: cr.edge_bound(M, [2], printed="no"), TypeError, "printed must be True or False, not 'no'"),
         Row(lambda: bounds.edge_tree_bound(from_steps([0, 0.5, 1], [1.5, 0.5], [0.5, 1.5]), [2]),
             ValueError, "model must have F_g <= F_r; at 0.5, F_g is larger by 0.5"),
-        Row(lambda: cr.evidence_bound(M, [2, 1], delta=0.1, limit=10**30), ValueError, "limit must be at most"),
         Row(lambda: bounds.three_steps("x"), ValueError, "p must be in [0, 1], not 'x'"),
         Row(lambda: bounds.question_bound(M, 3, 4), ValueError, "k must be from 1 to n, but 3 records cannot"),
     ],

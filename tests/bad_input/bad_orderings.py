@@ -1,6 +1,5 @@
 """Bad input to the orderings, the crowd, resolutions and experiments."""
 
-from decimal import Decimal
 from math import nan
 
 import numpy as np
@@ -40,8 +39,6 @@ TABLE = {
         Row(lambda: cr.EdgeOrdering(sparse.coo_array((2**31, 2**31)), rng=7), ValueError, "similarity must have"),
         # SciPy looks at the numbers of a matrix when it is made, not when they are changed.
         Row(lambda: changed("row", 3), ValueError, "pair (3, 1) must be two different records out of 3, from 0"),
-        Row(lambda: changed("row", -1), ValueError, "pair (-1, 1) must be two different records out of 3, from 0"),
-        Row(lambda: changed("col", 3), ValueError, "pair (0, 3) must be two different records out of 3, from 0"),
         Row(lambda: changed("col", -1), ValueError, "pair (0, -1) must be two different records out of 3, from 0"),
     ],
     "Orderings": [
@@ -52,12 +49,7 @@ TABLE = {
         Row(lambda: cr.EdgeOrdering(V, ties=[1, nan, 2]), ValueError, "ties: the priority of candidate pair 1 is NaN"),
         Row(lambda: cr.NodeOrdering(V, rng=7, order="size"), ValueError, 'order must be "expected-size", "random" or'),
         Row(lambda: cr.NodeOrdering(V, rng=7, order=[0, 1, 1]), ValueError, "order must list each of the 3 records"),
-        Row(lambda: cr.NodeOrdering(V, rng=7, order=[[0, 1, 2]]), ValueError, "order must list each of the 3 records"),
-        Row(lambda: cr.NodeOrdering(V, rng=7, order=[[0, 1], [2]]), ValueError, "order must list each of the 3"),
-        Row(lambda: cr.NodeOrdering(V, rng=7, order=[10**400, 0, 1]), ValueError, "order must list each of the 3"),
         Row(lambda: cr.EdgeOrdering(V, ties=np.array(["1", "2", "3"], object)), ValueError, "ties must give one"),
-        Row(lambda: cr.EdgeOrdering(V, ties=[1j, 2, 3]), ValueError, "ties must give one number for each of the 3"),
-        Row(lambda: cr.EdgeOrdering(V, ties="index", rng="seven"), TypeError, "rng must be a seed (a whole number"),
         Row(lambda: cr.EdgeOrdering(V, rng=LEGACY), TypeError, "rng must be a seed (a whole number, 0 or more) or a"),
         Row(lambda: cr.EdgeOrdering(V, rng=-1), ValueError, "rng must be at least 0, not -1"),
         Row(lambda: asking().learn((0, 0), True), ValueError, "(0, 0) must be two different records out of 3"),
@@ -66,7 +58,6 @@ TABLE = {
     ],
     "Oracles": [
         Row(lambda: cr.edge_ordering(V, cr.Truth([0, 1]), rng=7), ValueError, "the oracle has labels for 2 records;"),
-        Row(lambda: cr.node_ordering(V, None, rng=7), TypeError, "oracle must be callable"),
         Row(lambda: cr.edge_ordering(V, [0, 0, 1], rng=7), TypeError, "oracle must be callable"),
         Row(lambda: cr.EdgeOrdering(V, rng=7).run(cr.Truth), TypeError, "not the class Truth; call it first"),
         Row(lambda: cr.Truth([0, nan, 1]), ValueError, "label of record 1 is NaN"),
@@ -78,24 +69,19 @@ TABLE = {
         Row(lambda: cr.Truth([0, 1])(0, 0.5), TypeError, "a record must be a whole number, not 0.5"),
         Row(lambda: cr.Faulty(crowd, 1.5, rng=7), ValueError, "error must be in [0, 1], not 1.5"),
         Row(lambda: cr.Faulty(crowd, 0.1), ValueError, "pass rng="),
-        Row(lambda: cr.Faulty(None, 0.1, rng=7), TypeError, "oracle must be"),
         Row(lambda: cr.Faulty(lambda i, j: "no", 0.1, rng=7)(0, 1), TypeError, "the answer to (0, 1) must be"),
         Row(lambda: cr.Faulty(crowd, 0.1, rng=7, persistent="no"), TypeError, "persistent must be True or False, not"),
         Row(lambda: cr.MajorityVote(crowd, 2), ValueError, "votes must be an odd number"),
-        Row(lambda: cr.MajorityVote(crowd, 2.5), TypeError, "votes must be a whole number"),
         Row(lambda: cr.MajorityVote(crowd, 10**30 + 1), ValueError, "votes must be an odd number from 1 to 1,000,000"),
         Row(lambda: cr.MajorityVote(lambda i, j: "no", 3)(0, 1), TypeError, "the answer to (0, 1) must be"),
         Row(lambda: oracles.majority_error(2, 0.1), ValueError, "votes must be an odd number"),
         Row(lambda: oracles.majority_error(3, "a"), ValueError, "error must be in [0, 1], not 'a'"),
-        Row(lambda: oracles.majority_error(3, 0.1j), ValueError, "error must be in [0, 1], not 0.1j"),
-        Row(lambda: oracles.majority_error(3, Decimal("nan")), ValueError, "error must be in [0, 1], not Decimal"),
     ],
     "Resolutions": [
         Row(lambda: cr.Resolution([[0, 1], [1, 2]], [True], [0, 0, 1]), ValueError, "answers must be 2, one for each"),
         Row(lambda: cr.Resolution([[0, 1], [1]], [True], [0, 0, 1]), TypeError, "queries must be pairs of whole"),
         Row(lambda: cr.Resolution([[0, 1.5]], [True], [0, 0, 1]), TypeError, "queries must be pairs of whole numbers"),
         Row(lambda: cr.Resolution([0, 1], [True], [0, 0, 1]), ValueError, "queries must be pairs of records, (k, 2)"),
-        Row(lambda: cr.Resolution([[0, 5]], [True], [0, 0, 1]), ValueError, "queries: row 0, (0, 5), must be two"),
         Row(lambda: cr.Resolution([[0, 1]], ["no"], [0, 0, 1]), TypeError, "answers must be True or False, not ['no']"),
         Row(lambda: cr.Resolution([[0, 1]], [True], [[0], [0, 1]]), ValueError, "labels must be one-dimensional"),
         # What compiled code reads at these places is not of the array.
@@ -106,9 +92,7 @@ TABLE = {
         # What is behind a mask is a pair, an answer or a number, but not one that was meant.
         Row(lambda: asked(np.ma.masked_equal([[0, 2]], 2)), ValueError, "queries must not have masked values"),
         Row(lambda: cr.Resolution([[0, 1]], np.ma.masked_equal([True], True), [0, 0]), ValueError, "answers must not"),
-        Row(lambda: cr.NodeOrdering(V, rng=7, order=np.ma.masked_equal([0, 1, 2], 2)), ValueError, "order must not"),
         Row(lambda: cr.EdgeOrdering(V, ties=np.ma.masked_equal([0, 1, 2], 2)), ValueError, "ties must not have"),
-        Row(lambda: cr.ideal_queries(np.ma.masked_equal([3, 2], 2)), ValueError, "cluster sizes must not have masked"),
         Row(lambda: cr.Faulty(crowd, np.ma.masked, rng=7), ValueError, "error must be in [0, 1], not masked"),
         Row(lambda: done().recall([0, 1]), ValueError, "labels must have an entry for each of the 3 records"),
         Row(lambda: done().precision([0, None, 1]), ValueError, "label of record 1 is missing"),
@@ -127,9 +111,6 @@ TABLE = {
         Row(lambda: experiments.mean_interval([]), ValueError, "values must not be empty"),
         Row(lambda: experiments.mean_interval([[1, 2], [3, 4]]), ValueError, "values must be one-dimensional"),
         Row(lambda: experiments.mean_interval([1, nan]), ValueError, "values must be finite, not nan"),
-        Row(lambda: experiments.mean_interval([1, 1j]), TypeError, "values must be real numbers, not [1, 1j]"),
-        Row(lambda: experiments.repeat(lambda rng: 1, 10**30, rng=7), ValueError, "repetitions must be at most"),
-        Row(lambda: experiments.repeat(lambda rng: 1, 1, rng=LEGACY), TypeError, "rng must be a seed (a whole number"),
         Row(lambda: experiments.repeat(lambda rng: 1, 1, rng=np.random.Generator(LEGACY._bit_generator)),
             TypeError, "rng must be a seed or a generator that can spawn others"),
     ],
