@@ -28,9 +28,10 @@ import numpy as np
 from scipy.special import gammaln, xlogy
 
 from crowder import validation
-from crowder.engine import LOW, Knowledge, apart, edge_ask, open_pairs
+from crowder.engine import Knowledge, apart, edge_ask, open_pairs
 from crowder.orderings import Ordering
 from crowder.resolution import Resolution, cluster_sizes
+from crowder.sorting import unpack
 from crowder.validation import Seed
 
 __all__ = ["Audit", "AuditCost", "Audited", "Draws", "audit_cost", "inside", "limits"]
@@ -364,7 +365,7 @@ class Audit(Ordering):
                 self._reason = "recall"
                 return None
             if code != -1:
-                return (int(code >> 32), int(code & LOW)), True
+                return unpack(int(code)), True
 
     def _use(self, same: bool) -> None:
         """Go on with the answer to the question."""
@@ -405,8 +406,8 @@ class Audit(Ordering):
         if self.every_pair:
             sizes = np.bincount(known.component)
             return int((sizes * (sizes - 1) // 2).sum())
-        codes = self._candidates.listed()[1]
-        return int((known.component[codes >> 32] == known.component[codes & LOW]).sum())
+        i, j = unpack(self._candidates.listed()[1])
+        return int((known.component[i] == known.component[j]).sum())
 
     def _units(self, known: Knowledge) -> tuple[np.ndarray, np.ndarray]:
         """The open pairs of components: how many pairs that count each has, and how many such pairs there are."""
@@ -417,8 +418,8 @@ class Audit(Ordering):
             low, high = apart(known)
             differ = sizes[low] * sizes[high]
             return np.r_[weight, differ], np.r_[count, np.full(len(differ), -1)]
-        codes = open_pairs(self._candidates.listed()[1], known.component, known.table)
-        a, b = component[codes >> 32], component[codes & LOW]
+        i, j = unpack(open_pairs(self._candidates.listed()[1], known.component, known.table))
+        a, b = component[i], component[j]
         weight = np.unique(np.minimum(a, b) << 32 | np.maximum(a, b), return_counts=True)[1]
         return weight, np.ones(len(weight), np.int64)
 

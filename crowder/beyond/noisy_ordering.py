@@ -24,9 +24,9 @@ from crowder.beyond.cluster_odds import certainty, correlation, most_urgent, mov
 from crowder.beyond.clustering import improve, likeliest, weak_cuts
 from crowder.beyond.error_rates import ErrorRates, informative, learn_errors
 from crowder.beyond.revising_ordering import RevisingOrdering
-from crowder.engine import LOW
 from crowder.pairs import candidates
 from crowder.resolution import by_first_record
+from crowder.sorting import unpack
 from crowder.validation import Seed
 
 __all__ = ["NoisyOrdering", "Resolved"]
@@ -205,7 +205,7 @@ class NoisyOrdering(RevisingOrdering):
         self._given = errors
         n, (values, codes) = self.n, self._candidates.listed()
         falling = np.lexsort((self._rng.random(len(values)), -values))
-        self._i, self._j = codes[falling] >> 32, codes[falling] & LOW
+        self._i, self._j = unpack(codes[falling])
         self._tied = np.unique(-values[falling], return_inverse=True)[1]
         self._rank = np.full((n, n), len(values))
         self._rank[self._i, self._j] = self._rank[self._j, self._i] = np.arange(len(values))

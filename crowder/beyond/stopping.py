@@ -34,10 +34,10 @@ from crowder.beyond.component_evidence import (
     step_of,
     sum_evidence,
 )
-from crowder.engine import LOW
 from crowder.models import SimilarityModel, common_steps
 from crowder.orderings import Ordering
 from crowder.resolution import Resolution
+from crowder.sorting import unpack
 
 __all__ = ["Stopped", "Stopping"]
 
@@ -200,12 +200,12 @@ class Stopping(Ordering):
         """Update the sums, and the ordering, with the answers since the last time."""
         while self._taken < self.n_queries:
             code, same = self._knowledge.asked[self._taken], bool(self._knowledge.answer[self._taken])
-            pair = int(code >> 32), int(code & LOW)
+            pair = unpack(int(code))
             if self.ordering._pending is not None and self.ordering._is_open(pair):
                 self.ordering.tell(pair, same)
             else:
                 self.ordering.learn(pair, same)
-            absorb(self._summed, *pair, same)
+            absorb(self._summed, pair[0], pair[1], same)
             if same:
                 self._queue = self._queue[:0]
             self._taken += 1
