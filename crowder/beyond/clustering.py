@@ -114,9 +114,7 @@ def weak_cuts(s, e, labels, base, rho, order_by):
     n = len(labels)
     parent, order = spanning_tree(order_by, labels)
     answered, similar = cuts(s, parent, order, labels), cuts(e, parent, order, labels)
-    size, below = np.zeros(n, np.int64), np.ones(n, np.int64)
-    for i in range(n):
-        size[labels[i]] += 1
+    size, below = np.bincount(labels), np.ones(n, np.int64)
     weak, pairs = np.full(n, np.inf), np.ones(n, np.int64)
     for t in range(n - 1, -1, -1):
         x = order[t]
@@ -141,7 +139,7 @@ def _move(evidence, sums, size, labels, i, to):
 
 
 @njit(cache=True)
-def _move_records(evidence, cost, sums, size, labels, order, least_gain):
+def _move_records(evidence, cost, sums, size, labels, order):
     """Move single records while that helps; whether any has moved."""
     moved, again = False, True
     while again:
@@ -154,7 +152,7 @@ def _move_records(evidence, cost, sums, size, labels, order, least_gain):
             for a in range(len(size)):
                 if a != here and size[a] > 0 and sums[i, a] - cost > best:
                     best, to = sums[i, a] - cost, a
-            if best > stay + least_gain:
+            if best > stay + LEAST_GAIN:
                 if to == -1:
                     to = np.flatnonzero(size == 0)[0]
                 _move(evidence, sums, size, labels, i, to)
@@ -163,7 +161,7 @@ def _move_records(evidence, cost, sums, size, labels, order, least_gain):
 
 
 @njit(cache=True)
-def _merge(evidence, cost, sums, size, labels, least_gain):
+def _merge(evidence, cost, sums, size, labels):
     """Merge clusters while that helps, the pair that gains most first; whether any were merged."""
     n = len(labels)
     between = np.zeros((n, n))
@@ -174,7 +172,7 @@ def _merge(evidence, cost, sums, size, labels, least_gain):
     merged = False
     alive = np.flatnonzero(size > 0)
     while True:
-        best, kept, gone = cost + least_gain, -1, -1
+        best, kept, gone = cost + LEAST_GAIN, -1, -1
         for s, a in enumerate(alive):
             for b in alive[:s]:
                 if between[a, b] > best:
@@ -192,14 +190,14 @@ def _merge(evidence, cost, sums, size, labels, least_gain):
 
 
 @njit(cache=True)
-def _move_part(evidence, cost, sums, size, labels, least_gain):
+def _move_part(evidence, cost, sums, size, labels):
     """Move one subtree of the spanning trees, to another cluster or to one of its own, whichever gains most; whether
     any gained."""
     n = len(labels)
     parent, order = spanning_tree(evidence, labels)
     cut = cuts(evidence, parent, order, labels)
     reach = sums.copy()  # of a subtree, with each cluster
-    best, top, to = least_gain, -1, -1
+    best, top, to = LEAST_GAIN, -1, -1
     for t in range(n - 1, -1, -1):
         x = order[t]
         if parent[x] == -1:
@@ -225,7 +223,7 @@ def _move_part(evidence, cost, sums, size, labels, least_gain):
 
 
 @njit(cache=True)
-def improve(evidence, cost, labels, order, least_gain=LEAST_GAIN):
+def improve(evidence, cost, labels, order):
     """Change `labels` until moving a record or a part of a cluster, or merging two clusters, gains nothing.
 
     `evidence` is (n, n), symmetric, its diagonal ignored; `cost` is c; `labels`, in 0, ..., n - 1, are changed in
@@ -240,25 +238,16 @@ def improve(evidence, cost, labels, order, least_gain=LEAST_GAIN):
             if j != i:
                 sums[i, labels[j]] += evidence[i, j]
     while True:
-        moved = _move_records(evidence, cost, sums, size, labels, order, least_gain)
-        merged = _merge(evidence, cost, sums, size, labels, least_gain)
-        if not merged and not moved and not _move_part(evidence, cost, sums, size, labels, least_gain):
+        moved = _move_records(evidence, cost, sums, size, labels, order)
+        merged = _merge(evidence, cost, sums, size, labels)
+        if not merged and not moved and not _move_part(evidence, cost, sums, size, labels):
             return
 
 
 def exact(evidence: np.ndarray, cost: float) -> np.ndarray:
-    """The likeliest clustering of a few records, by dynamic programming over the sets of records. O(3**n).
+    """The likeliest clustering of a few records (n,), by dynamic programming over the sets of records. O(3**n).
 
-    Parameters
-    ----------
-    evidence : ndarray, shape (n, n)
-        Symmetric; the diagonal is ignored.
-    cost : float
-        c: what each additional cluster gains.
-
-    Returns
-    -------
-    ndarray of int64, shape (n,)
+    `evidence` is (n, n), symmetric, its diagonal ignored; `cost` is c: what each additional cluster gains.
 
     Examples
     --------
@@ -291,28 +280,11 @@ def exact(evidence: np.ndarray, cost: float) -> np.ndarray:
 
 def likeliest(evidence: np.ndarray, cost: float, *, start: np.ndarray, rng: np.random.Generator,
               starts: int = 3) -> np.ndarray:  # fmt: skip
-    """The best clustering found, part by part: `exact` for small parts, otherwise `improve` from several starts.
+    """The best clustering found (n,), part by part: `exact` for small parts, otherwise `improve` from several starts.
 
-    Parameters
-    ----------
-    evidence : ndarray, shape (n, n)
-        Symmetric; the diagonal is ignored.
-    cost : float
-        c, at least 0: what each additional cluster gains.
-    start : ndarray of int64, shape (n,)
-        The first start. The second has every record alone, the others start from random clusters.
-    rng : numpy.random.Generator
-        Shuffles the records, and draws the random starts.
-    starts : int
-        How many starts.
+    `evidence` and `cost` as in `exact`, with c ≥ 0. The first of so many starts is `start`, the second has every record
+    alone, the others are random clusters; `rng` draws them, and the order in which records are tried.
 
-    Returns
-    -------
-    ndarray of int64, shape (n,)
-        The cluster of each record.
-
-    Notes
-    -----
     If c ≥ 0, records that no chain of positive evidence joins are in different clusters of some likeliest clustering:
     splitting them loses no positive evidence. So the parts joined by positive evidence are clustered on their own.
 

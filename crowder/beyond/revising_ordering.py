@@ -93,7 +93,7 @@ class RevisingOrdering(Shown, ABC):
         TypeError
             If `same` is neither a boolean nor None, or `worker` is not hashable; nothing is kept.
         """
-        if self._pending is None or not _equal(pair, self._pending):
+        if self._pending is None or not self._is_open(pair):
             state = "no question is open" if self._pending is None else f"the open question is {self._pending}"
             raise ValueError(f"pair {pair!r} was not asked: {state}")
         self.learn(self._pending, same, worker)
@@ -115,9 +115,17 @@ class RevisingOrdering(Shown, ABC):
         if not (0 <= min(i, j) and max(i, j) < self.n and i != j):
             raise ValueError(f"{(i, j)} must be two different records out of {self.n}, 0 to {self.n - 1}")
         same, worker = checked(same, worker, f"the answer to {(i, j)}")
-        if self._pending is not None and _equal(pair, self._pending):
+        if self._is_open(pair):
             self._pending = None
         self._learn(i, j, same, worker)
+
+    def _is_open(self, pair: Any) -> bool:
+        """Whether this is the open question, in either order."""
+        try:
+            i, j = pair
+            return {i, j} == set(self._pending or ())
+        except (TypeError, ValueError):  # not two values, or not record numbers
+            return False
 
     def _learn(self, i: int, j: int, same: bool | None, worker: Hashable = None) -> None:
         """Keep an answer; a subclass may draw its conclusions here."""
@@ -146,12 +154,3 @@ class RevisingOrdering(Shown, ABC):
         while (most is None or self.n_answers < most) and (pair := self.ask()) is not None:
             self.tell(pair, *answer_and_worker(oracle, *pair, int(self._asked[pair])))
         return self.clusters
-
-
-def _equal(pair: Any, other: tuple[int, int]) -> bool:
-    """Whether these are the same two records, in either order."""
-    try:
-        i, j = pair
-        return {i, j} == set(other)
-    except (TypeError, ValueError):  # not two values, or not record numbers
-        return False

@@ -21,18 +21,12 @@ def test_a_data_frame_and_tuples_give_the_same_table():
     assert Answers.read(np.array([[0, 1, 1], [1, 2, 0]])).pairs.tolist() == [[0, 1], [1, 2]]
 
 
-@pytest.mark.parametrize("said", [True, "yes", "YES", 1, 1.0, np.True_, np.int64(1), "1", "y", "true"])
-def test_every_way_to_say_yes(said):
-    answers = Answers()
-    answers.add(4, 2, said)
-    assert answers.yes.tolist() == [True] and answers.pairs.tolist() == [[2, 4]] and answers.workers == [None]
-
-
-def test_contradictions_and_repetitions_are_kept():
-    answers = Answers(2)
-    for said in (1, 0, 1, None, 1):
-        answers.add(0, 1, said, "ann")
-    assert answers.yes.tolist() == [True, False, True, True] and len(answers) == 5 and len(answers.pairs) == 1
+def test_every_way_to_say_yes_is_kept_and_so_are_contradictions():
+    answers, ways = Answers(), [True, "yes", "YES", 1, 1.0, np.True_, np.int64(1), "1", "y", "true"]
+    for said in [*ways, "no", None, 0]:
+        answers.add(4, 2, said)
+    assert answers.yes.tolist() == [True] * len(ways) + [False, False] and len(answers) == len(ways) + 3
+    assert answers.pairs.tolist() == [[2, 4]] and answers.workers == [None]
 
 
 def test_a_refused_answer_changes_nothing():

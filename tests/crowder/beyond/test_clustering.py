@@ -77,24 +77,8 @@ def test_clusters_are_merged_in_order_of_what_they_gain():
                 most = gains.get((a, b), -np.inf)
                 if most > cost:
                     naive[a] |= naive.pop(b)
-            _merge(evidence, cost, evidence.copy(), np.ones(8, np.int64), labels, 1e-9)
+            _merge(evidence, cost, evidence.copy(), np.ones(8, np.int64), labels)
             assert sorted(map(sorted, naive)) == sorted(np.flatnonzero(labels == a).tolist() for a in np.unique(labels))
-
-
-def test_of_two_starts_the_likelier_end_is_taken():
-    # Scores count the clusters: an end with less evidence inside can be likelier, because it has more clusters.
-    fewer = 0
-    for seed in range(40):
-        rng = np.random.default_rng(seed)
-        evidence, start = random_evidence(16, rng), rng.integers(3, size=16)
-        again, ends = np.random.default_rng(seed), [start.copy(), np.arange(16)]
-        for labels in ends:
-            improve(evidence, 2.0, labels, again.permutation(16))
-        found = likeliest(evidence, 2.0, start=start, rng=np.random.default_rng(seed), starts=2)
-        assert score(evidence, 2.0, found) == pytest.approx(max(score(evidence, 2.0, labels) for labels in ends))
-        by_evidence = max(ends, key=lambda labels: score(evidence, 0.0, labels))
-        fewer += score(evidence, 2.0, by_evidence) < score(evidence, 2.0, found) - 1e-9
-    assert fewer > 0
 
 
 @pytest.mark.parametrize(("cost", "clusters"), [(0.5, 1), (2.0, 2)])

@@ -58,26 +58,6 @@ def test_it_is_not_lost_where_every_yes_is_taken_for_an_error():
         assert result.errors.false_yes < (0.16 if seed == 17 else 0.06)  # it is 0.05
 
 
-def deceived_rows(seed, labels):
-    """All matches and half of the other pairs, five times the same answer each; 30 % of "no" and 20 % of "yes" err."""
-    rng = np.random.default_rng(seed)
-    i, j = np.triu_indices(len(labels), 1)
-    same = labels[i] == labels[j]
-    asked = np.flatnonzero(same | (rng.random(len(i)) < 0.5))
-    said = same ^ (rng.random(len(i)) < np.where(same, 0.3, 0.2))
-    return [(int(i[p]), int(j[p]), bool(said[p])) for p in rng.permutation(np.repeat(asked, 5))]
-
-
-def test_without_similarities_it_learns_from_all_answers_at_once():
-    # Learning while the answers come ends with a mean F1 of 0.57 on these.
-    labels = np.repeat(np.arange(7), [12, 8, 4, 2, 2, 1, 1])
-    found = []
-    for seed in (4, 13, 29, 33):
-        answers = cr.beyond.Answers.read(deceived_rows(seed, labels), len(labels))
-        found.append(f1(cr.beyond.resolve(answers, rng=seed).clusters, labels))
-    assert np.mean(found) > 0.75
-
-
 def test_similarities_decide_where_answers_are_missing():
     # Nobody was asked about record 23; it is similar to the records of its cluster alone.
     labels = np.append(np.repeat([0, 1, 2], 8)[:23], 2)

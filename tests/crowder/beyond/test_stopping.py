@@ -178,11 +178,3 @@ def test_the_last_part_asks_what_was_passed_over_too_early():
     run = cr.beyond.Stopping(first, model, delta=0.2, odds=1).run(cr.Truth([0, 0, 0]))
     assert run.queries.tolist() == [[1, 0], [0, 2]]  # a component bears the name of its first record
     assert run.clusters.tolist() == [0, 0, 0] and len(run.declared) == 0
-
-
-def test_unsure_is_refused_and_the_question_stays_open():
-    run = cr.beyond.Stopping(cr.EdgeOrdering(np.linspace(0.9, 0.1, 15), rng=1), cr.dist1(0.5), delta=0.1)
-    pair = run.ask()
-    with pytest.raises(TypeError, match=r"not None \(unsure\): ask somebody else"):
-        run.tell(pair, None)
-    assert run.ask() == pair and run.n_queries == 0
