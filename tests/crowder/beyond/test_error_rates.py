@@ -196,6 +196,9 @@ def test_the_rates_of_an_unknown_worker_are_the_mean_over_votes():
     learned = learn_errors(answers, same)
     ann, eve = np.array([learned.workers["ann"], learned.workers["eve"]])
     assert learned.vote == pytest.approx((10 * ann + eve) / 11) and abs(eve - ann).min() > 0.1
+    answers.add(*answers.pairs[0].tolist(), not same[0], "bob")  # his one vote counts little beside ten of all others
+    rates = learn_errors(answers, same).workers["bob"]
+    assert max(rates) < 0.2 and max(rates) > max(learned.vote)
 
 
 def test_without_answers_there_is_the_prior():

@@ -169,8 +169,9 @@ def test_answers_are_told_once_and_what_cannot_be_learned_changes_nothing():
         with pytest.raises(error, match=message):
             ordering.learn(pair, same)
     assert ordering.n_answers == 0 and ordering.ask() == (1, 0)
+    ordering.learn((0, 2), False)  # another question stays open
     ordering.tell((0, 1), True)
-    assert ordering.answers == [(1, 0, True, None)]
+    assert ordering.answers == [(0, 2, False, None), (1, 0, True, None)]
 
 
 def test_after_answers_from_elsewhere_it_asks_what_is_least_certain():
