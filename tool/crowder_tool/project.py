@@ -15,11 +15,12 @@ import io
 import json
 import os
 import shlex
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import cached_property
 from hashlib import blake2b
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +70,7 @@ def make_project(csv: Sequence[str | os.PathLike[str]], **changes: Any) -> tuple
     if (answers := folder / "answers.db").exists():
         with Journal(None, answers) as journal:
             asked = np.unique(journal.answers()[["i", "j"]]).tolist()
-    if before:
+    if before and all(copy.exists() for copy in before.copies):
         called = _called(before, _joined(tables, "inner"), asked, paths)
         if "fields" not in changes:
             settings["fields"] = [called[name] for name in before.fields if called[name]]
@@ -154,7 +155,7 @@ def _called(before: Project, now: pd.DataFrame, asked: list[int], paths: list[Pa
 @told("finding the pairs that may match")
 def _candidates(folder: Path, records: pd.DataFrame, settings: dict[str, Any], paths: list[Path]) -> bytes:
     """The candidate pairs and what compares them, as a file."""
-    table = TABLE if TABLE in records else None
+    table = TABLE if len(paths) == 2 else None
     if settings["scores"]:
         scores = Path(os.path.normpath(folder / settings["scores"]))
         with naming(scores):
@@ -214,7 +215,7 @@ class Project:
         self.files = [Path(os.path.normpath(self.folder / name)) for name in told["files"]]
         self.again = f"crowder start {shlex.join(map(str, self.files))}"
         self.settings, self.fields, self.key = told["settings"], told["settings"]["fields"], told["key"]
-        self.copies = _copies(self.folder, self.files)
+        self.copies, self.table = _copies(self.folder, self.files), TABLE if len(self.files) == 2 else None
         answers = self.folder / "answers.db"
         if not answers.exists() or self.journal.id != told["journal"]:
             raise ValueError(f"{answers} is gone, or is that of another project: restore it; or, to begin without "
@@ -257,7 +258,7 @@ class Project:
 
     @cached_property
     def records(self) -> pd.DataFrame:
-        """The records, with the column `TABLE` if they are of two files."""
+        """The records, with the column `TABLE`, which names the file, if there are two."""
         return _records(self.files, self.tables, self.settings)[0]
 
     @cached_property
@@ -275,23 +276,6 @@ class Project:
             kept = dict(stored)
         self.features = kept.pop("features")
         return NearestPairs(**kept | {"n": int(kept["n"])})
-
-    @cached_property
-    def identical(self) -> list[Pair]:
-        """Records with one text that count as the same, the first of each text with each other one.
-
-        With ``--identical same`` those of every text; otherwise, in one list, of texts about which there is a yes, and
-        no no.
-        """
-        pairs = [(i, j) for i, j in self.near.identical.tolist()]
-        if self.settings["identical"] == "same":
-            return pairs
-        first = {other: i for i, other in pairs} | {i: i for i, _ in pairs}
-        said: dict[bool | None, set[int | None]] = {same: {None} for same in (True, False, None)}
-        for i, j, same, _ in self.votes:
-            if first.get(i) == first.get(j):
-                said[same].add(first.get(i))
-        return [] if TABLE in self.records else [pair for pair in pairs if pair[0] in said[True] - said[False]]
 
     @told("looking for duplicates within each file")
     def alike_within(self, most: int) -> list[Pair]:
@@ -314,9 +298,24 @@ class Project:
 
     @cached_property
     def evidence(self) -> list[Vote]:
-        """The votes, and what identical text says where there is none."""
-        voted = {vote[:2] for vote in self.votes}
-        return [*self.votes, *((*pair, True, "identical text") for pair in self.identical if pair not in voted)]
+        """The votes, and what identical text says where there is none, of the first record of each text with each other
+        one: with ``--identical same`` before all votes; otherwise, in one list, after the first yes about the text, if
+        there is no no."""
+        voted, first, others = {vote[:2] for vote in self.votes}, dict[int, int](), defaultdict[int, list[Vote]](list)
+        for i, j in self.near.identical.tolist():
+            first[i] = first[j] = i
+            others[i] += [(i, j, True, "identical text")] * ((i, j) not in voted)
+        if self.settings["identical"] == "same":
+            return [*chain(*others.values()), *self.votes]
+        if self.table:
+            return self.votes
+        text = {(i, j): first[i] for i, j, *_ in self.votes if first.get(i, -1) == first.get(j)}
+        apart, found = {text.get(vote[:2], -1) for vote in self.votes if vote[2] is False}, list[Vote]()
+        for vote in self.votes:
+            found.append(vote)
+            if vote[2] and (about := text.get(vote[:2], -1)) not in apart:
+                found += others.pop(about, [])
+        return found
 
     @cached_property
     def settled(self) -> Settled:
@@ -345,7 +344,7 @@ class Project:
 
     def _forget(self) -> None:
         """Read the answers again when they are needed."""
-        for name in ("votes", "identical", "evidence", "settled", "answers", "known"):
+        for name in ("votes", "evidence", "settled", "answers", "known"):
             self.__dict__.pop(name, None)
 
     def undo(self, worker: str) -> Pair | None:
@@ -372,9 +371,8 @@ class Project:
     @told("ordering the questions")
     def ordering(self) -> LearnedOrdering:
         """The ordering with all answers so far."""
-        table = TABLE if TABLE in self.records else None
-        made = LearnedOrdering(self.records, table=table, pairs=self.near, features=self.features, rng=SEED)
-        for pair in self.identical:
+        made = LearnedOrdering(self.records, table=self.table, pairs=self.near, features=self.features, rng=SEED)
+        for pair in self.settled.pairs:
             if pair not in self.answers:
                 Ordering.learn(made, pair, True)  # which is no example to learn from
         for pair, same in self.answers.items():
@@ -441,19 +439,12 @@ class Project:
         """The audit as it stands, from the answers so far."""
         told = self.audited
         began = {*map(tuple, told["before"])}
-        # What a yes says of all records with one text is known from then on.
-        first = {record: pair[0] for pair in self.near.identical.tolist() for record in pair}
-        before, since, of_text = list[tuple[Pair, bool]](), list[tuple[Pair, bool]](), dict[int, list[Pair]]()
-        for pair in self.identical:
-            if pair not in self.answers and self.settings["identical"] == "same":
-                before.append((pair, True))
-            elif pair not in self.answers:
-                of_text.setdefault(pair[0], []).append(pair)
-        for pair, same in self.answers.items():
-            taken = before if pair in began else since
+        before, since = list[tuple[Pair, bool]](), list[tuple[Pair, bool]]()
+        taken = before
+        for pair, same in zip(self.settled.pairs, self.settled.same, strict=True):
+            if pair in self.answers:  # what identical text says is known from the answer before it on
+                taken = before if pair in began else since
             taken.append((pair, same))
-            if same and first.get(pair[0]) == first.get(pair[1]) is not None:
-                taken += [(other, True) for other in of_text.pop(first[pair[0]], [])]
         return ReplayedAudit(
             self.near, before, since, map(tuple, told["drawn"]), recall=told["recall"],
             confidence=told["confidence"], rng=SEED,
@@ -483,7 +474,7 @@ class Project:
         """The answers that the clusters do not follow; and, if two files have no duplicates, those that join records of
         one file."""
         found, group = list(self.settled.contradicted), self.settled.clusters
-        if TABLE in self.records:
+        if self.table:
             files = self.records[TABLE].factorize()[0]
             twice = np.flatnonzero(np.bincount(2 * group + files) > 1) // 2  # clusters with two records of one file
             found += [pair for pair, same in self.answers.items() if same and group[pair[0]] in twice]
@@ -506,7 +497,7 @@ class Project:
         table = _joined(self.tables, "outer")
         if (self.settings["id"] or "id") not in table:
             table.insert(0, _free("id", table), self.ids)
-        if TABLE in self.records:
+        if self.table:
             table.insert(0, _free("file", table), self.records[TABLE])
         table[_free("cluster", table)] = numbers
         table[_free("size", table)] = np.bincount(clusters)[clusters]
