@@ -25,6 +25,7 @@ def by_hand(ordering, crowd, size):
     """Ask in batches of this size; the questions."""
     asked = []
     while pairs := ordering.batch(size):
+        assert len(pairs) <= size
         asked += pairs
         for pair in reversed(pairs):  # in another order than they were given
             ordering.learn(pair, crowd(*pair))
