@@ -257,9 +257,7 @@ class AnswerFile:
         return ValueError(f"{self.path} is damaged: {what}; use a copy from before. Nothing in it was changed")
 
     def close(self) -> None:
-        """Close the file; closing it again has no effect."""
-        with suppress(sqlite3.Error):
-            self._db.execute("PRAGMA journal_mode = DELETE")  # removes the rollback journal
+        """Close the file; closing it again has no effect. The rollback journal stays: others may count on its room."""
         for connection in (self._db, self._asking):
             if connection:
                 connection.close()

@@ -59,8 +59,8 @@ class Journal:
     oracle : callable
         The crowd; see `crowder.oracles`. It may also return an `Answer`. None if all answers come from elsewhere.
     path : str or path
-        The journal: an SQLite file on a local disk, created if it does not exist, continued if it does. While it is
-        open, there is a file with ``-journal`` after its name: copy both or none.
+        The journal: an SQLite file on a local disk, created if it does not exist, continued if it does. Beside it are
+        files with ``-journal`` and ``-lock`` after its name; while it is open, copy all or none.
     like : path, keyword only
         A new journal has at most the permissions of this file, such as that of the records.
 
