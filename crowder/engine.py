@@ -13,12 +13,11 @@ from typing import NamedTuple
 import numpy as np
 
 from crowder.compiling import compiled, inner
-from crowder.sorting import LOW, unpack
+from crowder.sorting import unpack
 
 __all__ = [
     "ASKED",
     "ELSEWHERE",
-    "LOW",
     "Knowledge",
     "NodeWalk",
     "apart",

@@ -48,7 +48,7 @@ def packed(labels: np.ndarray, square: np.ndarray) -> bytes:
     steps = np.diff(square, axis=0, prepend=0)[np.triu_indices(len(square))]
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w") as archive:
-        for name, array in (("labels", labels), ("group", np.argsort(chain)[group]), ("steps", steps)):
+        for name, array in (("labels", labels), ("group", np.argsort(chain, kind="stable")[group]), ("steps", steps)):
             # Without a fixed date and system the bytes would differ from run to run.
             info = zipfile.ZipInfo(name + ".npy", date_time=(1980, 1, 1, 0, 0, 0))
             info.create_system = 3

@@ -15,6 +15,9 @@ from book.make.environment import ROOT
 #: Folders that belong to the build. It replaces them as a whole, and in the last one each run by itself.
 _OURS = ("html", "src", "results", "executed", "runs")
 _SOURCES = ("crowder", "tool", "notebooks", "book", "_config.yml", "_toc.yml", "pyproject.toml", "requirements.lock")
+#: Pages that Sphinx makes among the sources.
+_MADE = Path("book", "pages", "api")
+
 #: The file among the pages with the `digest` of the sources that they were made from.
 DIGEST = "sources.sha256"
 
@@ -57,11 +60,12 @@ def replace(new: Path, target: Path) -> None:
 
 
 def sources(root: Path, names: tuple[str, ...] = _SOURCES, pattern: str = "*") -> Iterator[Path]:
-    """The files of these sources, by default of all, relative to `root`, without caches."""
+    """The files of these sources, by default of all, relative to `root`; no caches, and nothing that was made there."""
     for path in (root / name for name in names):
         for file in sorted(path.rglob(pattern)) if path.is_dir() else [path]:
             name = file.relative_to(root)
-            if file.is_file() and not any(part.startswith((".", "__pycache__")) for part in name.parts):
+            made = name.is_relative_to(_MADE) or any(part.startswith((".", "__pycache__")) for part in name.parts)
+            if file.is_file() and not made:
                 yield name
 
 

@@ -26,9 +26,10 @@ from crowder.beyond.component_evidence import (
     step_of,
     sum_evidence,
 )
-from crowder.engine import ASKED, LOW
+from crowder.engine import ASKED
 from crowder.models import SimilarityModel, common_steps
 from crowder.orderings import EdgeOrdering, Ordering
+from crowder.sorting import unpack
 from crowder.validation import Seed
 
 __all__ = ["FORMS", "EvidenceOrdering"]
@@ -172,7 +173,10 @@ class EvidenceOrdering(Ordering):
         if self.form == "auto" and self.dependence > DEPENDENT:
             least = -np.inf
         code = question(self._summed, least, by_arrival)
-        return None if code == -1 else (int(self._arrivals[code >> 32]), int(self._arrivals[code & LOW]))
+        if code == -1:
+            return None
+        i, j = self._arrivals[[*unpack(code)]].tolist()
+        return i, j
 
     def _take_in(self) -> None:
         """Update the sums with the answers since the last time."""
@@ -182,7 +186,8 @@ class EvidenceOrdering(Ordering):
                 self._found[0] = RECENT * self._found[0] + (same, 1)
             else:
                 self._found[1] += (same, 1)
-            absorb(self._summed, self._place[code >> 32], self._place[code & LOW], same)
+            i, j = unpack(code)
+            absorb(self._summed, self._place[i], self._place[j], same)
             self._taken += 1
             if self._taken == self._update_at:
                 self._update()

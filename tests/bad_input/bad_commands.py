@@ -43,7 +43,7 @@ TABLE = {
     ],
     "Parameters": [
         Row(lambda: chosen("08", "sead=7"), BuildError, "-p sead: not a parameter of any selected chapter"),
-        Row(lambda: chosen("08", "seed=seven"), BuildError, "08-synthetic: seed is set to 'seven', which is not"),
+        Row(lambda: chosen("08", "seed=seven"), BuildError, "08-synthetic: seed is set to 'seven', but"),
     ],
     "Profiles": [
         Row(lambda: read_profile(clone(data__profiles="quick: ["), "quick", CHAPTERS), BuildError,

@@ -1,4 +1,4 @@
-"""The public names: listed, typed, described, and shown in a line."""
+"""The public names: listed, typed, described, and shown in a line and in a table."""
 
 import importlib
 import inspect
@@ -110,5 +110,17 @@ def answered():
         (cr.beyond.Audited([], [], [0, 1], found=2), "Audited(2 records, 2 clusters, 0 questions)"),
     ],
 )  # fmt: skip
-def test_an_object_shows_itself_in_a_line(value, line):
+def test_an_object_shows_itself_in_a_line_and_in_a_table_with_the_same_facts(value, line):
     assert repr(value) == line
+    table = value._repr_html_()
+    rows = re.findall(r"<tr><th>(.*?)</th><td>(.*?)</td></tr>", table)
+    said = [f"{x} {name}" if x.replace(",", "").isdigit() else f"{name}={x}" for name, x in rows]
+    stated = re.split(r", (?!\d{3})", line.partition("(")[2][:-1])
+    assert [re.sub(r"^1 (.*)s$", r"1 \1", fact) for fact in said] == stated
+    assert f"<caption>{type(value).__name__}</caption>" in table
+
+
+def test_no_text_of_a_model_becomes_markup():
+    density = cr.uniform().green
+    table = cr.SimilarityModel(density, density, "<script>alert(1)</script>")._repr_html_()
+    assert "<script>" not in table and "&lt;script&gt;" in table

@@ -7,7 +7,7 @@ import pytest
 from naive import clusterings
 
 import crowder as cr
-from crowder.engine import LOW
+from crowder.sorting import unpack
 from crowder_tool.tables import Audit, ScoredOrdering, TableCandidates
 
 
@@ -73,7 +73,7 @@ def test_a_pair_of_which_the_crowd_is_unsure_stays_open():
 
     pairs = TableCandidates(4, True, _values=np.array([0.9, 0.8, 0.3, 0.7, 0.2, 0.1]), _codes=codes)
     assert ScoredOrdering(pairs, rng=1).run(crowd).clusters.tolist() == [0, 0, 0, 1]
-    assert sorted(asked) == [(code >> 32, code & LOW) for code in codes.tolist()]
+    assert sorted(asked) == [unpack(code) for code in codes.tolist()]
 
 
 def test_unsure_leaves_a_question_of_the_ordering_open_but_no_pair_that_was_drawn():

@@ -30,10 +30,12 @@ class Asked(NamedTuple):
 
 
 class _Attempt(NamedTuple):
-    """A question, as it is put and as it is stored; and how often it has failed, at what cost, and why."""
+    """A question, as it is put and as it is stored; how many others had been answered when it was put; and how often it
+    has failed, at what cost, and why."""
 
     key: Pair
     pair: Pair
+    before: int
     failed: int = 0
     lost: float = 0.0
     words: str = ""
@@ -82,7 +84,7 @@ def ask_all(
         Questions that are out at once.
     retries, pause : int, float, keyword only
         How often a question is asked again if the crowd fails, and after how many seconds, doubled each time, at most
-        an hour, or later if the crowd says so.
+        an hour, or later if the crowd says so. Where it does and others were answered meanwhile, this does not count.
     cap : float, keyword only
         What all answers in the journal may cost, and the failures of this call.
         A question is asked only if it fits under the cap, even if all that are out turn out as dear as the dearest so
@@ -169,12 +171,13 @@ def ask_all(
             ended = ended or words
             stop.set()
         after = max(min(pause * 2.0 ** min(attempt.failed, 99), LONGEST), failure.after)
-        over = failure.ends != "attempt" or attempt.failed == retries or after > LONGEST
+        counts = not failure.after or new == attempt.before
+        over = failure.ends != "attempt" or (counts and attempt.failed == retries) or after > LONGEST
         if over or stop.is_set() or not fits():
             still_open[attempt.key], in_a_row = words, in_a_row + (failure.ends == "attempt")
         else:
-            failed, lost = attempt.failed + 1, attempt.lost + failure.cost
-            submit(attempt._replace(failed=failed, lost=lost, words=words), after)
+            failed, lost = attempt.failed + counts, attempt.lost + failure.cost
+            submit(attempt._replace(before=new, failed=failed, lost=lost, words=words), after)
 
     def fits() -> bool:
         """Whether one more answer fits under the cap besides those that are out."""
@@ -204,7 +207,7 @@ def ask_all(
                         still_open[key] = f"not asked after {in_a_row} failures in a row"
                     elif fits():
                         journal.make_room()
-                        submit(_Attempt(key, pair))
+                        submit(_Attempt(key, pair, new))
                     else:
                         still_open[key] = "the cap is reached"
                 while out:

@@ -13,8 +13,8 @@ import pandas as pd
 from numba import njit
 
 from crowder import validation
-from crowder.engine import LOW
 from crowder.similarity import NOT_TEXT, groups
+from crowder.sorting import unpack
 from crowder_tool.progress import counted
 from crowder_tool.tables import TableCandidates
 from crowder_tool.text import compared, words, written
@@ -134,7 +134,8 @@ def nearest_pairs(
     near, value = _search(*matrices, None if tables is None else tables[first], neighbours)
     i, j = np.repeat(np.arange(len(first)), neighbours), near.ravel().astype(np.int64)
     codes = np.unique((np.minimum(i, j) << 32 | np.maximum(i, j))[j >= 0])
-    pairs = _of_records(group, codes >> 32, codes & LOW, neighbours if tables is None else 0)
+    a, b = unpack(codes)
+    pairs = _of_records(group, a, b, neighbours if tables is None else 0)
     cosines = [cosine(matrix, group[pairs]) for matrix in matrices]
     same = identical_pairs(text, tables)
     return NearestPairs(len(group), pairs, cosines[0], cosines[1], value[group, -1], same, tables)

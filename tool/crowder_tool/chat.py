@@ -6,7 +6,10 @@ import json
 import re
 import time
 from collections.abc import Callable
+from concurrent.futures import Future
+from email.utils import parsedate_to_datetime
 from http.client import HTTPException
+from threading import Thread
 from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import HTTPErrorProcessor, ProxyHandler, Request, build_opener
@@ -48,7 +51,7 @@ def chat_crowd(
     price : (float, float), keyword only
         What a million tokens cost, in and out.
     timeout : float, keyword only
-        Seconds in which a reply must be complete, and for the connection.
+        Seconds for a whole request, from the connection to the last byte of the reply.
     prompt : str, keyword only
         What the model is told before it gets both records, ``{"a": {...}, "b": {...}}``. Its reply must end with a JSON
         object in which ``same`` is true, false or null, and may have a ``confidence``.
@@ -99,7 +102,7 @@ def chat_crowd(
         body = {"model": model, "messages": messages, "temperature": 0} | options
         request = Request(f"{url.rstrip('/')}/chat/completions", json.dumps(body).encode(), headers)
         try:
-            status, after, text = _exchange(opener, request, timeout)
+            status, after, text = _within(timeout, lambda: _exchange(opener, request, timeout))
         except TimeoutError:
             raise Failed(f"{host} sent no whole reply within {timeout:g} seconds") from None
         except (OSError, HTTPException) as error:
@@ -134,13 +137,33 @@ def _exchange(opener: Any, request: Request, timeout: float) -> tuple[int, float
     """Status, after how many seconds to ask again, and text of a reply."""
     body, until = b"", time.monotonic() + timeout
     with opener.open(request, timeout=timeout) as response:
-        while piece := response.read1(2**16):
+        while (piece := response.read1(2**16)) and time.monotonic() < until:
             body += piece
-            if time.monotonic() > until:  # a socket's own limit is for each piece that arrives
-                raise TimeoutError
-    after = (response.headers.get("Retry-After") or "").strip()
-    seconds = min(float(after), 1e9) if re.fullmatch(r"\d+", after) else 0.0
-    return response.status, seconds, body.decode("utf-8-sig", "replace")
+    return response.status, _seconds(response.headers.get("Retry-After")), body.decode("utf-8-sig", "replace")
+
+
+def _within(seconds: float, work: Callable[[], Any]) -> Any:
+    """The result of `work`, or a TimeoutError: a socket's own limit is for each piece that arrives, not for a reply."""
+    result: Future = Future()
+
+    def run() -> None:
+        try:
+            result.set_result(work())
+        except BaseException as error:
+            result.set_exception(error)
+
+    Thread(target=run, daemon=True).start()
+    return result.result(seconds)
+
+
+def _seconds(after: str | None) -> float:
+    """`Retry-After`, a number of seconds or a date; 0 if there is none."""
+    text = (after or "").strip()
+    try:
+        return min(float(text), 1e9) if text.isdecimal() else max(
+            parsedate_to_datetime(text).timestamp() - time.time(), 0.0)  # fmt: skip
+    except (ValueError, TypeError, OverflowError):
+        return 0.0
 
 
 def _ends(status: int, text: str) -> str:

@@ -11,7 +11,8 @@ import pandas as pd
 
 from crowder import validation
 from crowder.beyond.audit import Draws, inside
-from crowder.engine import LOW, Knowledge, edge_ask, open_pairs, settled
+from crowder.engine import Knowledge, edge_ask, open_pairs, settled
+from crowder.sorting import unpack
 from crowder.validation import Seed
 from crowder_tool.candidates import NearestPairs, fields_of, kinds, nearest_pairs, pair_features, texts_of
 from crowder_tool.tables import OwnResolution, TableCandidates, TableOrdering
@@ -271,7 +272,7 @@ class LearnedOrdering(TableOrdering):
         while (code := int(edge_ask(self._queue, at, ahead.component, ahead.table))) != -1:
             at[0] += 1
             if code not in self._unsure:
-                chosen.append((code >> 32, code & LOW))
+                chosen.append(unpack(code))
                 if len(chosen) == n:
                     break
                 expected = bool(self.probability[np.searchsorted(self._codes, code)] > 0.5)
@@ -325,7 +326,7 @@ class LearnedOrdering(TableOrdering):
         is a no among them, otherwise those about all texts, each counted once, if more of these had a no than not.
 
         Returns the pairs that wait, because one question for each text comes first."""
-        text = self._text[self._codes[self._alike] >> 32]
+        text = self._text[unpack(self._codes[self._alike])[0]]
         no, yes = self._of_text[:, text]
         mixed, pure = (self._of_text[0] > 0).sum(), ((self._of_text[1] > 0) & (self._of_text[0] == 0)).sum()
         others = 1.0 if pure + self._fitted > mixed else (pure + 1) / (mixed + pure + 2)
@@ -376,7 +377,7 @@ class LearnedOrdering(TableOrdering):
         if self._decided is None:
             known, order = _copy(self._knowledge), np.lexsort([self._ties, -self.probability])
             for code in self._codes[order[: int((self.probability > 0.5).sum()) if self._fitted else 0]].tolist():
-                i, j = code >> 32, code & LOW
+                i, j = unpack(code)
                 if not settled(known.component, known.table, i, j):
                     known = self._learned(known, i, j, True)
             self._decided = known.component
@@ -385,7 +386,8 @@ class LearnedOrdering(TableOrdering):
     def _together(self, codes: np.ndarray) -> np.ndarray:
         """Which pairs are together in a cluster."""
         group = self._clusters()
-        return group[codes >> 32] == group[codes & LOW]
+        i, j = unpack(codes)
+        return group[i] == group[j]
 
     def _open(self) -> tuple[np.ndarray, np.ndarray]:
         """The open candidate pairs that are accepted, and those that are rejected."""
@@ -403,7 +405,8 @@ class LearnedOrdering(TableOrdering):
             return np.zeros(len(codes), bool)
         there = np.zeros((self.n, 2), bool)
         there[group, tables] = True
-        return (there[group[codes >> 32]] & there[group[codes & LOW]]).any(axis=1)
+        i, j = unpack(codes)
+        return (there[group[i]] & there[group[j]]).any(axis=1)
 
     def _open_round(self) -> None:
         """Decide about all open pairs by what has been learned so far, and begin to audit this decision."""
@@ -434,12 +437,12 @@ class LearnedOrdering(TableOrdering):
             turned = precision >= self.target and accepted <= rejected
             left = np.concatenate([urn.left for urn in self._urns[:: -1 if turned else 1]]).tolist()
             asked = (code for code in left if self._hit(code, True) is None)
-            return [(code >> 32, code & LOW) for code in islice(asked, n)]
+            return [unpack(code) for code in islice(asked, n)]
         return []
 
     def _hit(self, code: int, right: bool) -> bool | None:
         """Whether a decision was wrong, if that is known; one about which somebody is unsure counts as wrong."""
-        i, j, component = code >> 32, code & LOW, self._knowledge.component
+        (i, j), component = unpack(code), self._knowledge.component
         if self._settled(i, j):
             return bool(component[i] == component[j]) != right
         return True if code in self._unsure else None
@@ -478,7 +481,7 @@ class LearnedOrdering(TableOrdering):
             return OwnResolution(plain.queries, plain.answers, plain.clusters, implied=implied)
         codes = self._open()[0]
         precision, recall = self._limits() if self._urns and not self.crowd_errs else (None, None)
-        return Accepted(plain.queries, plain.answers, self._clusters(), np.column_stack([codes >> 32, codes & LOW]),
+        return Accepted(plain.queries, plain.answers, self._clusters(), np.column_stack(unpack(codes)),
                         precision, recall, implied=implied)  # fmt: skip
 
 

@@ -28,6 +28,7 @@ import numpy as np
 import pandas as pd
 
 from crowder.orderings import Ordering
+from crowder.sorting import unpack
 from crowder_tool import files, sheets
 from crowder_tool.candidates import NearestPairs, fields_of, identical_pairs, nearest_pairs, pair_features, texts_of
 from crowder_tool.journal import Journal, Pair
@@ -184,7 +185,7 @@ def _scored(frame: pd.DataFrame, records: pd.DataFrame, table: str | None, names
     if (number < 0).any():
         raise ValueError(f"{scored.ids[int(number.argmin())]!r} must be the identifier of a record")
     values, codes = scored.candidates.listed()
-    pairs = np.sort(number[np.column_stack(np.divmod(codes, 1 << 32))], axis=1)
+    pairs = np.sort(number[np.column_stack(unpack(codes))], axis=1)
     order = np.lexsort([pairs[:, 1], pairs[:, 0]])
     if tables is not None and len(wrong := pairs[tables[pairs[:, 0]] == tables[pairs[:, 1]]]):
         i, j = wrong[0]

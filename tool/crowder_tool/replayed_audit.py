@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from crowder.beyond.audit import limits
-from crowder.engine import LOW
+from crowder.sorting import unpack
 from crowder_tool.journal import Pair
 from crowder_tool.tables import Audit, ScoredOrdering
 
@@ -65,7 +65,7 @@ class ReplayedAudit(Audit):
         answered."""
         chosen, component = dict[frozenset, Pair](), self._knowledge.component
         for code in [] if self.certified else self._pool[self._at[0] :]:
-            i, j = int(code >> 32), int(code & LOW)
+            i, j = unpack(int(code))
             if not self._settled(i, j):
                 chosen.setdefault(frozenset((component[i], component[j])), (i, j))
             if len(chosen) == size:

@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 
 from crowder import beyond
-from crowder.engine import ASKED, LOW, Knowledge, learn, settled
+from crowder.engine import ASKED, Knowledge, learn, settled
 from crowder.orderings import EdgeOrdering, Ordering
 from crowder.pairs import Candidates
 from crowder.resolution import Resolution
+from crowder.sorting import unpack
 
 __all__ = ["Audit", "ScoredOrdering", "TableCandidates", "TableOrdering"]
 
@@ -33,7 +34,8 @@ class TableCandidates(Candidates):
     def neighbours(self) -> tuple[np.ndarray, np.ndarray]:
         """The records with which each record has a candidate pair, and where those of record i begin."""
         codes = self.listed()[1]
-        ends, others = np.r_[codes >> 32, codes & LOW], np.r_[codes & LOW, codes >> 32]
+        i, j = unpack(codes)
+        ends, others = np.r_[i, j], np.r_[j, i]
         order = np.argsort(ends, kind="stable")
         return others[order], np.searchsorted(ends[order], np.arange(self.n + 1))
 
