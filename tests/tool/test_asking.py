@@ -29,6 +29,19 @@ def journal(tmp_path):
         yield journal
 
 
+def test_nobody_is_asked_without_room_for_the_answer(journal, monkeypatch):
+    """On a full disk, whose journal says so before a question; see `test_journal`."""
+
+    def full():
+        raise OSError("no space for another answer")
+
+    monkeypatch.setattr(journal, "make_room", full)
+    asked = []
+    with pytest.raises(OSError, match="no space for another answer"):
+        ask_all(lambda i, j: asked.append((i, j)), PAIRS, journal)
+    assert asked == []
+
+
 def test_forms_of_an_answer_are_kept_with_confidence_and_cost(journal):
     said = {(0, 1): True, (1, 2): None, (2, 3): Answer(False, 0.7), (4, 5): Answer(None, 0.1)}
     said[3, 4] = Answer(True, 0.9, 0.5, "model")
