@@ -39,12 +39,14 @@ def test_each_record_keeps_its_most_similar_others(neighbours):
 
 
 def test_of_equally_similar_others_the_first_are_kept():
-    """Exchanging beta and gama only exchanges records 1 and 2, and 3 and 4, so the first text is as similar to both and
-    keeps the first. Each of the two keeps the first text; and records with one text are pairs."""
-    names = pd.DataFrame({"name": ["alpha", "alpha beta", "alpha gama", "alpha beta", "alpha gama"]})
-    assert nearest_pairs(names, neighbours=1).pairs.tolist() == [[0, 1], [0, 2], [0, 3], [0, 4], [1, 3], [2, 4]]
-    near = nearest_pairs(names.iloc[:3], neighbours=1)
-    assert near.furthest.tolist() == [near.similarity[0]] * 3
+    """Exchanging beta and gama only exchanges records 1 and 2, and 3 and 4, so alpha is as similar to both, and keeps
+    the first. Each of the two is more similar to the text with the rarer word alone. Records with one text are pairs.
+    """
+    names = pd.DataFrame({"name": ["alpha", "alpha beta", "alpha gama", "beta", "gama"]})
+    assert nearest_pairs(names, neighbours=1).pairs.tolist() == [[0, 1], [1, 3], [2, 4]]
+    near = nearest_pairs(names.iloc[[0, 1, 2, 1, 2]].reset_index(drop=True), neighbours=1)
+    assert near.pairs.tolist() == [[0, 1], [0, 2], [0, 3], [0, 4], [1, 3], [2, 4]]
+    assert near.furthest.tolist() == [near.similarity[0]] * 5
 
 
 def test_records_of_one_table_are_no_candidates_and_identical_texts_are_known():
