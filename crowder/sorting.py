@@ -120,7 +120,7 @@ def shuffle_ties(values, codes, draws):
 
 
 def by_arrival(values, codes, arrivals):
-    """Pairs by the later of their two arrivals, then by the earlier.
+    """Pairs by the later of their two arrivals; their order within an arrival decides nothing.
 
     Returns the position at which the pairs of each arrival start, their earlier records and values, and their positions
     in the list.
@@ -131,7 +131,6 @@ def by_arrival(values, codes, arrivals):
     i, j = unpack(codes)
     i, j = rank[i], rank[j]
     rows = sparse.csr_array((np.arange(len(codes)), (np.maximum(i, j), np.minimum(i, j))), shape=(n, n))
-    rows.sort_indices()
     return rows.indptr.astype(np.int64), arrivals[rows.indices].astype(np.int32), values[rows.data], rows.data
 
 
