@@ -11,7 +11,7 @@ PYTEST = $(PY) -m pytest --numprocesses $(JOBS) --dist loadgroup --no-loadscope-
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_INPUT := 1
 
-.PHONY: book quick numbers lab test nightly faults pdf bench clean lock
+.PHONY: book quick complete record numbers lab test nightly faults pdf bench clean lock
 
 # Build the book into _build/html. ARGS go to book/make/__main__.py; with parameters, the book stays as it is, and a run
 # of its own is made in _build/runs: make book ARGS="--only 08 -p seed=7"
@@ -20,6 +20,17 @@ book: $(VENV)/.installed
 
 quick:
 	$(MAKE) book PROFILE=quick
+
+# The whole book with nothing read from book/data/recorded (half an hour more): what differs from what is recorded there
+# is an error. `make record` writes it. Both need data that are not shipped; CONTRIBUTING.md says where they can be had.
+complete:
+	$(MAKE) book PROFILE=complete
+
+record: $(VENV)/.installed
+	$(PY) -m book.make --record $(ARGS)
+
+complete record nightly: export CROWDER_CROWDS ?= $(wildcard ../shared/data/crowds)
+complete record nightly: export CROWDER_CORA ?= $(wildcard ../shared/data/cora.csv)
 
 # Write what the chapters compute into book/data/held, with which `make book` compares; see git diff.
 numbers: $(VENV)/.installed
@@ -33,8 +44,8 @@ lab: $(VENV)/.lab
 test: $(VENV)/.installed
 	$(PYTEST) $(ARGS)
 
-# Tests that take too long for every run: many more examples, fuzzed input files.
-nightly: $(VENV)/.installed
+# What takes too long for every run: the complete book, and tests with many more examples and fuzzed input files.
+nightly: complete
 	CROWDER_NIGHTLY=1 $(PYTEST) --timeout 3600 --override-ini faulthandler_timeout=7200 $(ARGS)
 
 # Wrong edits, planted one at a time; each must make a test fail or change a claim.

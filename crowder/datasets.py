@@ -1,4 +1,4 @@
-"""Data sets, similarities of records with the true clusters: drawn from a model, the paper's example, and cora.
+"""Data sets, similarities with the true clusters: drawn from a model, the paper's example, cora, and real crowds.
 
 >>> from crowder import dist2
 >>> data = synthetic([3, 2], dist2(0.2), rng=7)
@@ -10,9 +10,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,7 +31,7 @@ if TYPE_CHECKING:
 
     from crowder.models import SimilarityModel
 
-__all__ = ["Dataset", "cora", "cora_records", "disney", "synthetic"]
+__all__ = ["Crowd", "Dataset", "cora", "cora_records", "crowd", "disney", "synthetic"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +118,64 @@ class Dataset:
     def matching(self) -> np.ndarray:
         """Whether each pair is a match, in condensed order, shape (n(n-1)/2,), bool."""
         return (self.labels[:, None] == self.labels)[np.tri(self.n, k=-1, dtype=bool).T]
+
+
+@dataclass(frozen=True, eq=False)
+class Crowd(Dataset):
+    """A data set in which people have answered about every pair, so that every strategy can be replayed on it.
+
+    Parameters
+    ----------
+    votes : ndarray, shape (n(n-1)/2, m), float64
+        What was said of each pair, in condensed order: 1 for a match, 0 for none; NaN where there are fewer than m
+        votes, which are then the last ones.
+    name, condensed, labels, source, records
+        As in `Dataset`.
+
+    Raises
+    ------
+    ValueError
+        As in `Dataset`; or a pair has no vote, or a vote is neither 0 nor 1.
+
+    See Also
+    --------
+    crowder.datasets.crowd : reads one from its files.
+    crowder.experiments.replay : what each answer adds.
+
+    Examples
+    --------
+    >>> three = Crowd("three", [0.9, 0.1, 0.2], [0, 0, 1], votes=[[0, 1, 1], [0, 0, 1], [0, 0, np.nan]])
+    >>> three.said(1).tolist(), three.said(3).tolist()
+    ([False, False, False], [True, False, False])
+    >>> from crowder import edge_ordering
+    >>> edge_ordering(three.condensed, three.oracle(3), rng=1).clusters.tolist()
+    [0, 0, 1]
+    """
+
+    votes: np.ndarray = field(default_factory=lambda: np.empty((0, 1)), repr=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        votes = validation.as_array(self.votes, "votes").astype(np.float64)
+        if votes.ndim != 2 or len(votes) != len(self.condensed) or (votes.size and np.isnan(votes[:, 0]).any()):
+            raise ValueError(f"there must be a vote on each of the {len(self.condensed)} pairs")
+        if not (np.isnan(votes) | (votes == 0) | (votes == 1)).all():
+            raise ValueError("votes must be 0 or 1, or NaN where there is none")
+        object.__setattr__(self, "votes", votes)
+
+    def said(self, votes: int = 1) -> np.ndarray:
+        """Whether the majority of the first so many votes on each pair, or of those that there are, is for a match."""
+        return np.nanmean(self.votes[:, :votes], axis=1) > 0.5
+
+    def oracle(self, votes: int = 1) -> Callable[[int, int], bool]:
+        """An oracle that answers by this majority; asked again about a pair, it says the same."""
+        said, n = self.said(votes), self.n
+
+        def answer(i: int, j: int) -> bool:
+            i, j = min(i, j), max(i, j)
+            return bool(said[i * (2 * n - i - 3) // 2 + j - 1])
+
+        return answer
 
 
 def synthetic(
@@ -271,6 +332,73 @@ def cora(similarity: str = "jaccard-tokens", *, records: pd.DataFrame | None = N
     validation.labels(records["label"])
     condensed = functions.compute(records, member.similarity, fields=member.fields)
     return Dataset("cora", condensed, anonymous_labels(records["label"]), "computed from the records", records)
+
+
+def crowd(folder: str | os.PathLike[str]) -> Crowd:
+    """A real crowd, from a folder with similarities, answers and true entities of all pairs of some records.
+
+    Parameters
+    ----------
+    folder : path
+        With the files of the crowds of Saha and Subramanian (ESA 2019). ``graph.txt``: ``i j similarity``, after lines
+        that have another length. ``answers.txt``: ``i j vote ...``, a 1 for a match. ``gold.txt``: ``record entity``
+        or, with commas, ``entity,record,record,...``. Numbers are separated by blanks or commas.
+
+    Returns
+    -------
+    Crowd
+        With the name of the folder. Records are renumbered in the order of their numbers in ``gold.txt``; lines about
+        others are ignored, and similarities clipped to [0, 1].
+
+    Raises
+    ------
+    FileNotFoundError
+        If the folder has no such file, or is the empty text.
+    ValueError
+        If a pair has no similarity or no answer.
+
+    See Also
+    --------
+    crowder.experiments.replay : a strategy on such a crowd.
+
+    Examples
+    --------
+    >>> crowd("")
+    Traceback (most recent call last):
+        ...
+    FileNotFoundError: a real crowd needs a folder with graph.txt, answers.txt and gold.txt; none is given
+    """
+    needs = "a real crowd needs a folder with graph.txt, answers.txt and gold.txt"
+    if not os.fspath(folder):
+        raise FileNotFoundError(f"{needs}; none is given")
+    at = Path(validation.path(folder))
+    if missing := [name for name in ("graph", "answers", "gold") if not (at / f"{name}.txt").is_file()]:
+        raise FileNotFoundError(f"{needs}; {at} has no {missing[0]}.txt")
+    if "," in (at / "gold.txt").read_text(encoding="utf-8"):
+        entity = {record: number for number, line in enumerate(_lines(at / "gold.txt")) for record in line[1:]}
+    else:
+        entity = {record: int(number) for record, number in _lines(at / "gold.txt")}
+    records = {record: number for number, record in enumerate(sorted(entity))}
+    n = len(records)
+    answers = _lines(at / "answers.txt")
+    condensed = np.full(n * (n - 1) // 2, np.nan)
+    votes = np.full((len(condensed), max(map(len, answers)) - 2), np.nan)
+    scores = (line for line in _lines(at / "graph.txt") if len(line) == 3)
+    for lines, into in ((scores, condensed[:, None]), (answers, votes)):
+        for i, j, *values in lines:
+            if i in records and j in records:
+                a, b = sorted((records[i], records[j]))
+                into[a * (2 * n - a - 3) // 2 + b - 1, : len(values)] = values
+    if np.isnan(condensed).any() or np.isnan(votes[:, 0]).any():
+        raise ValueError(f"{at}: a pair has no similarity or no answer")
+    labels = np.array([entity[record] for record in records])
+    return Crowd(at.name, condensed.clip(0, 1), labels, "answers of people to every pair", votes=votes)
+
+
+def _lines(path: Path) -> list[list[float]]:
+    """The numbers on each line, between commas or blanks."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return [[float(x) for x in re.split(r"[,\s]+", line.strip())] for line in lines if line.strip()]
 
 
 @compiled

@@ -6,7 +6,7 @@ Repetitions run in joblib; the results do not depend on the number of processes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -17,10 +17,13 @@ from crowder import validation
 from crowder.optional import needing
 from crowder.validation import Seed
 
+if TYPE_CHECKING:
+    from crowder.oracles import Oracle
+
 with needing("experiments"):
     from joblib import Parallel, delayed
 
-__all__ = ["mean_interval", "repeat", "sweep"]
+__all__ = ["mean_interval", "repeat", "replay", "sweep"]
 
 #: Of the intervals of `mean_interval`.
 CONFIDENCE = 0.95
@@ -115,6 +118,61 @@ def sweep(
                 raise ValueError(f"function must not return a result {taken[0]!r}, the name of a setting")
             rows.append({**point, "repetition": r, **result})
     return pd.DataFrame(rows)
+
+
+def replay(ordering: Any, oracle: Oracle, labels: ArrayLike, *, budget: float = float("inf")) -> pd.DataFrame:
+    r"""Run an ordering with an oracle that may err, and compare its clusters with the truth after every answer.
+
+    Of the pairs of records, a are joined, m match, and b both: precision is b/a (1 if a = 0), recall b/m and
+
+    .. math:: F_1 = \frac{2 b}{a + m} .
+
+    Parameters
+    ----------
+    ordering : Ordering, or one that revises its clusters, such as NoisyOrdering
+        It goes on from where it is.
+    oracle : callable
+        Answers ``oracle(i, j)``; need not be right.
+    labels : array_like, shape (n,)
+        The true entities.
+    budget : int, keyword only
+        At most so many answers.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row before the first answer and after each: ``answers``, ``recall``, ``precision``, ``F1``.
+
+    See Also
+    --------
+    crowder.Resolution.recall : for a run that is over.
+    crowder.datasets.Crowd : an oracle that people have been.
+
+    Notes
+    -----
+    O(n) for an answer, besides what the ordering takes.
+
+    Examples
+    --------
+    >>> from crowder import EdgeOrdering, Truth
+    >>> replay(EdgeOrdering([0.9, 0.1, 0.2], rng=1), Truth([0, 0, 1]), [0, 0, 1])
+       answers  recall  precision   F1
+    0        0     0.0        1.0  0.0
+    1        1     1.0        1.0  1.0
+    2        2     1.0        1.0  1.0
+    """
+    truth = np.unique(validation.as_array(labels, "labels"), return_inverse=True)[1]
+    revises = not hasattr(ordering, "resolution")
+    rows: list[tuple[int, float, float, float]] = []
+    while True:
+        clusters = ordering.clusters if revises else ordering.resolution.clusters
+        both = np.unique(clusters * np.int64(len(truth)) + truth, return_counts=True)[1]
+        joined, match, right = (float((m * (m - 1)).sum()) for m in (np.bincount(clusters), np.bincount(truth), both))
+        rows.append((len(rows), right / match if match else 1.0, right / joined if joined else 1.0,
+                     2 * right / (joined + match) if joined + match else 1.0))  # fmt: skip
+        if len(rows) > budget or (pair := ordering.ask()) is None:
+            return pd.DataFrame(rows, columns=["answers", "recall", "precision", "F1"])
+        ordering.tell(pair, bool(oracle(*pair)))
 
 
 def _spawn(rng: Seed, number: int) -> list[np.random.Generator]:

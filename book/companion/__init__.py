@@ -7,7 +7,13 @@ import published``), so that a chapter depends only on what it uses.
 from importlib import import_module
 
 #: Imported when they are used: the build takes other modules from here, and need not wait for matplotlib.
-_HOME = {"figure": "figures.show", "table": "figures.table", "use_style": "figures.use_style", "uses": "results.uses"}
+_HOME = {
+    "figure": "figures.show",
+    "recorded": "recording.recorded",
+    "table": "figures.table",
+    "use_style": "figures.use_style",
+    "uses": "results.uses",
+}
 
 
 def __getattr__(name):

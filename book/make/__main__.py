@@ -4,6 +4,7 @@
     python -m book.make --profile quick          with the smaller values of book/data/profiles.yml
     python -m book.make --only 08 -p seed=7      one chapter, with a parameter of your own
     python -m book.make -p 'epsilons=[0.1, 0.3]; seed=7'    all chapters that have these parameters, with pages
+    python -m book.make --record                 write what takes long, or needs data that are not shipped, anew
 
 A chapter is executed if its notebook, its parameters, the sources and data that chapters read, or the versions of
 packages have changed since its last execution.
@@ -27,7 +28,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from book.make import chapters, environment, execute, folders, held, manifest, numbers, render, to_myst
+from book.make import chapters, environment, execute, folders, held, manifest, numbers, recorded, render, to_myst
 from book.make.chapters import BuildError, Chapter
 from book.make.environment import ROOT
 from book.make.guard import Guard
@@ -48,7 +49,8 @@ def main(argv: list[str] | None = None) -> int:
             work = Path(tempfile.mkdtemp(prefix=".work-", dir=args.output))
             try:
                 with Guard() as guard:
-                    (Run if args.only or args.parameters else Build)(args, work, guard).run()
+                    beside = (args.only or args.parameters) and not args.record
+                    (Run if beside else Record if args.record else Build)(args, work, guard).run()
             finally:
                 shutil.rmtree(work, ignore_errors=True)
     except (BuildError, OSError) as error:
@@ -70,8 +72,13 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
     add("-p", "--parameters", action="append", default=[], metavar="name=value",
         help="set a parameter, or several, in the selected chapters that have them, beside the book")  # fmt: skip
     add("--write-numbers", action="store_true", help="execute what is due, and let the sources say what was computed")
+    add(
+        "--record",
+        action="store_true",
+        help="compute what is recorded in book/data/recorded (or --only these), and record it",
+    )
     add("--jobs", type=int, default=os.cpu_count() or 1, help="chapters at a time (default: one per core)")
-    add("--timeout", type=int, default=2400, help="seconds that a cell may run (default: 2400)")
+    add("--timeout", type=int, default=7200, help="seconds that a cell may run (default: 7200)")
     add("--output", type=Path, default=ROOT / "_build", help="output folder (default: _build)")
     args = parser.parse_args(argv)
     args.output = args.output.resolve()
@@ -83,6 +90,10 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
         parser.error("--jobs and --timeout must be at least 1")
     if args.write_numbers and (args.only or args.parameters or args.profile != "full"):
         parser.error("--write-numbers is for the whole book with its own parameters")
+    if args.record and (args.parameters or args.write_numbers or args.profile != "full"):
+        parser.error("--record has parameters of its own, those of the profile complete")
+    if args.record:
+        args.profile = "complete"
     return args
 
 
@@ -120,6 +131,7 @@ class Build:
             self.write_numbers(texts)
             return
         changed = ledger.changes(entries) + printed.disagreements(pairs)
+        changed += recorded.otherwise(self.src, self.book.results, [c.slug for c in self.chapters])
         otherwise = self.held_otherwise(self.book, self.chapters)
         otherwise += texts.changes(computed=self.args.profile == "full")
         changed += otherwise + ["if these changes are meant: make numbers"] * bool(otherwise)
@@ -254,6 +266,19 @@ class Build:
         render.offer_executed(html, {chapter: texts.offered(chapter) for chapter in self.chapters}, src)
         about.write_licences(html)
         return html
+
+
+class Record(Build):
+    """What is recorded, computed anew by the chapters that the profile names."""
+
+    def run(self) -> None:
+        named = [c for c in chapters.select(self.chapters, self.args.only) if c.slug in self.profile]
+        due = [c for c in named if not self._is_current(c)]
+        self.set_up(parallel=len(due))
+        self.say(f"executing {len(due)} of {len(self.chapters)} chapters, profile {self.setting}")
+        self.execute(due, self.own, self.book)
+        for path in recorded.keep(ROOT, self.book.results, [c.slug for c in named]):
+            print(f"recorded: {path}")
 
 
 class Run(Build):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -126,7 +127,19 @@ def read_profile(root: Path, name: str, chapters: list[Chapter]) -> dict[str, di
     settings = profiles[name] or {}
     if unknown := settings.keys() - {c.slug for c in chapters}:
         raise BuildError(f"book/data/profiles.yml: {name} names {min(unknown)}, which is not a chapter")
-    return settings
+    return {slug: {key: _from_outside(value, name) for key, value in values.items()}
+            for slug, values in settings.items()}  # fmt: skip
+
+
+def _from_outside(value: Any, profile: str) -> Any:
+    """The value of a profile; for one like $CROWDER_CORA, the path in that environment variable."""
+    if not (isinstance(value, str) and value.startswith("$")):
+        return value
+    path = os.environ.get(value[1:])
+    if not path or not Path(path).exists():
+        raise BuildError(f"--profile {profile}: {value[1:]} must be the path of data that are not shipped, "
+                         f"not {path!r} (CONTRIBUTING.md says where they can be had)")  # fmt: skip
+    return str(Path(path).resolve())
 
 
 # A text in quotes; and where an assignment begins.

@@ -78,10 +78,9 @@ def copy_sources(root: Path, target: Path) -> Path:
     return target
 
 
-def digest(root: Path, names: tuple[str, ...] = _SOURCES, *, but: tuple[str, ...] = (), pattern: str = "*") -> str:
-    """A hash of these files and folders without `but`; by default of all sources of the book."""
+def digest(root: Path, names: tuple[str, ...] = _SOURCES, *, pattern: str = "*") -> str:
+    """A hash of these files and folders; by default of all sources of the book."""
     found = hashlib.sha256()
     for name in sources(root, names, pattern):
-        if name.as_posix() not in but:
-            found.update(f"{name.as_posix()}\0".encode() + hashlib.sha256((root / name).read_bytes()).digest())
+        found.update(f"{name.as_posix()}\0".encode() + hashlib.sha256((root / name).read_bytes()).digest())
     return found.hexdigest()

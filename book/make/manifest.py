@@ -21,16 +21,14 @@ from book.make.chapters import Chapter
 
 #: What chapters import or read; when any of it changes, all chapters run again.
 READ = ("crowder", "tool/crowder_tool", "book/companion", "book/strict_yaml.py", "notebooks/plots", "book/data/fonts",
-        "book/data/measured", "book/data/published.yml", "requirements.lock")  # fmt: skip
-#: Measurements that only the pages show: `make bench` changes them after every build.
-NOT_READ = tuple(f"book/data/measured/{name}.csv" for name in ("chapters", "faults"))
+        "book/data/recorded", "book/data/published.yml", "requirements.lock")  # fmt: skip
 
 
 def inputs(root: Path) -> str:
     """A hash of what all chapters depend on: sources, data, lock, versions, and settings from outside."""
     elsewhere = ("CROWDER_RESULTS", "CROWDER_SITE")  # where results and pages will be, which changes none
     outside = {k: v for k, v in sorted(os.environ.items()) if k.startswith("CROWDER_") and k not in elsewhere}
-    facts = [folders.digest(root, READ, but=NOT_READ), versions(root), outside]
+    facts = [folders.digest(root, READ), versions(root), outside]
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
 
 

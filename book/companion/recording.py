@@ -1,0 +1,71 @@
+"""Results that take long, or need data that are not ours to ship: computed by their chapter, and recorded.
+
+A chapter computes such a result where it is told to, as profile ``complete`` tells it, and otherwise reads what an
+earlier build wrote (``make record``): ``book/data/recorded`` has for each a table, and beside it what it was made with.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from book.companion import results
+
+__all__ = ["FOLDER", "Recorded", "recorded"]
+
+#: The recorded results, in the clone that contains this package.
+FOLDER = Path(__file__).resolve().parents[1] / "data" / "recorded"
+
+
+class Recorded(NamedTuple):
+    """A result; its basis as evidence, "recorded" if it was read; and a sentence for a caption that says so, or ""."""
+
+    table: pd.DataFrame
+    basis: str
+    said: str
+
+
+def recorded(
+    name: str,
+    compute: Callable[..., pd.DataFrame],
+    *,
+    anew: bool,
+    basis: str = "simulated",
+    within: float = 1e-6,
+    **parameters: Any,
+) -> Recorded:
+    """The result of ``compute(**parameters)``: as recorded, if it was with these parameters and is not wanted anew.
+
+    All that the result depends on belongs to the parameters, which are numbers, texts and lists of these. `basis` is
+    that of a result that was computed; `within` says how far, relatively, a number may differ between two machines.
+
+    >>> squares = recorded("doctest", lambda n: pd.DataFrame({"square": [i**2 for i in range(n)]}), anew=False, n=3)
+    >>> squares.table["square"].tolist(), squares.basis, squares.said
+    ([0, 1, 4], 'simulated', '')
+    """
+    parameters, known = json.loads(json.dumps(parameters)), facts(FOLDER, name)
+    read = not anew and known.get("parameters") == parameters
+    csv = (FOLDER / f"{name}.csv").read_text(encoding="utf-8") if read else _csv(compute(**parameters))
+    if (folder := results.folder()) is not None:
+        if not read:
+            known = {"parameters": parameters, "within": within}
+            results.write(folder / "recorded" / f"{name}.csv", csv.encode())
+        results.write(folder / "recorded" / f"{name}.json", results.as_json(known | {"read": read}))
+    table = pd.read_csv(io.StringIO(csv))  # computed or read, the same types
+    return Recorded(table, *(("recorded", f"Recorded on {known['date']}.") if read else (basis, "")))
+
+
+def facts(folder: Path, name: str) -> dict[str, Any]:
+    """What a result was made with; nothing if there is none."""
+    path = folder / f"{name}.json"
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+
+def _csv(table: pd.DataFrame) -> str:
+    # Without a float format, pandas writes the shortest text that gives the same float when read.
+    return table.to_csv(index=False, lineterminator="\n")
