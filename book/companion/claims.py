@@ -15,10 +15,10 @@ function               basis                     holds when
 ====================== ========================= ==================================================================
 `identity`             proved                    each difference, with symbols, simplifies to zero
 `inequality`           proved                    each expression is nonnegative for all values of its symbols
-`agreement`            exact                     values agree to a stated tolerance
-`bounded`              exact                     no value is beyond its limit, over a stated range
-`simulation`           simulated                 no mean is more standard errors off than its limit
-`exceeds`              simulated                 each mean is some standard errors above its floor
+`agreement`            exact, or as told         values agree to a stated tolerance
+`bounded`              exact, or as told         no value is beyond its limit, over a stated range
+`simulation`           simulated or recorded     no mean is more standard errors off than its limit
+`exceeds`              simulated or recorded     each mean is some standard errors above its floor
 `trend`                trend                     the exponent fitted over at least three decades is the claimed one
 `limit`                trend                     values over at least three decades come close to the claimed limit
 `counterexample`       (refutes)                 the value breaks the printed relation
@@ -28,9 +28,11 @@ function               basis                     holds when
 
 What a piece is about is said by the claim and the text around it; the record has the code of the piece, as it stands in
 the call of `check`. The basis is that of the weakest piece for the statement that holds:
-the printed one or, for pieces wrapped in `corrected`, the one in its place. A claim is *proved* only by a written
-argument besides, which the data name as ``proof: page#label``; without one these are calculations, and *exact*. A
-universal statement that was only tried is exact at the cases tried, which the page names (`Evidence.where`).
+the printed one or, for pieces wrapped in `corrected`, the one in its place. That of a piece follows what it is given:
+what random runs gave is *simulated* however it is compared, what was read and not computed in this build *recorded*,
+and the call says so (tests/notebooks/test_bases.py holds it to that). A claim is *proved* only by a written argument
+besides, which the data name as ``proof: page#label``; without one these are calculations, and *exact*. A universal
+statement that was only tried is exact at the cases tried, which the page names (`Evidence.where`).
 """
 
 from __future__ import annotations
@@ -62,7 +64,7 @@ __all__ = [
 ]  # fmt: skip
 
 #: From strongest to weakest.
-BASES = ("proved", "exact", "simulated", "trend")
+BASES = ("proved", "exact", "simulated", "trend", "recorded")
 #: So many characters of the code of a piece are shown.
 _LONGEST = 200
 

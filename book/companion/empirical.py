@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from book.companion.evidence import Evidence, nonempty
+from book.companion.evidence import Evidence, based, nonempty
 from crowder import validation
 
+#: What means of runs may be.
+_RUNS = ("simulated", "recorded")
 
-def simulation(mean, error, expected, *, size: int, limit: float = 4.0) -> Evidence:
+
+def simulation(mean, error, expected, *, size: int, limit: float = 4.0, basis: str = "simulated") -> Evidence:
     """Means of seeded simulations compared with their expected values.
 
     `size` is the number of draws or runs per mean, and `limit` how many standard errors a mean may be off. At 4, a true
-    claim fails once in 16,000 times for each mean.
+    claim fails once in 16,000 times for each mean. Means that were read and not computed in this build are "recorded".
 
     >>> simulation(0.503, 0.005, 0.5, size=10_000).figure
     'distance 0.6 standard errors (10,000 runs, limit 4)'
@@ -21,10 +24,10 @@ def simulation(mean, error, expected, *, size: int, limit: float = 4.0) -> Evide
     worst = float(z[np.argmax(np.abs(z))])  # NaN, if there is one
     name = "distance" if z.size == 1 else f"largest of {z.size} distances"
     figure = f"{name} {worst:.1f} standard errors ({size:,} runs, limit {limit:g})"
-    return Evidence("simulated", bool(abs(worst) <= limit < np.inf), figure)
+    return Evidence(based(basis, "simulation", _RUNS), bool(abs(worst) <= limit < np.inf), figure)
 
 
-def exceeds(mean, error, floor=0.0, *, size: int, limit: float = 4.0) -> Evidence:
+def exceeds(mean, error, floor=0.0, *, size: int, limit: float = 4.0, basis: str = "simulated") -> Evidence:
     """Means of seeded simulations, of so many runs each, that lie at least `limit` standard errors above a floor.
 
     >>> exceeds(0.6, 0.005, 0.5, size=10_000).figure
@@ -34,7 +37,7 @@ def exceeds(mean, error, floor=0.0, *, size: int, limit: float = 4.0) -> Evidenc
     least = float(np.min(z))
     name = "distance" if z.size == 1 else f"least of {z.size} distances"
     figure = f"{name} {least:.1f} standard errors ({size:,} runs, at least {limit:g})"
-    return Evidence("simulated", bool(least >= limit), figure)
+    return Evidence(based(basis, "exceeds", _RUNS), bool(least >= limit), figure)
 
 
 def mean_and_error(values) -> tuple[float, float]:

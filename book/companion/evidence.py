@@ -134,21 +134,24 @@ def _sign(factor, ends: dict) -> int:
     return sign
 
 
-def agreement(value, expected, *, tolerance: float = 0, relative: bool = False, where: str = "") -> Evidence:
+def agreement(
+    value, expected, *, tolerance: float = 0, relative: bool = False, basis: str = "exact", where: str = ""
+) -> Evidence:
     """Numbers that should be equal, to a stated tolerance; with tolerance 0, exactly (fractions, integers, symbols).
 
     With `relative`, differences are relative to the expected values, which must not be 0. Numbers of another shape do
-    not agree. `where` says at which cases, to follow "exact at".
+    not agree. `basis` is that of the numbers (`based`). `where` says at which cases, to follow "exact at".
 
     >>> agreement([0.3333, 0.6667], [1 / 3, 2 / 3], tolerance=1e-4).figure
     'largest difference 3.3e-05 (tolerance 0.0001, 2 values)'
     >>> agreement([4, 9], [4, 9]).figure
     'equal: 4, 9'
     """
+    basis = based(basis, "agreement")
     value, expected = np.asarray(value, dtype=object), np.asarray(expected, dtype=object)
     nonempty(expected.ravel(), "agreement")
     if value.shape != expected.shape:
-        return Evidence("exact", False, f"shape {value.shape} is not {expected.shape}", where=where)
+        return Evidence(basis, False, f"shape {value.shape} is not {expected.shape}", where=where)
     pairs = list(zip(value.ravel(), expected.ravel(), strict=True))
     gaps = [_gap(a, b) for a, b in pairs]
     size = _plural(len(pairs), "value", "values")
@@ -158,31 +161,32 @@ def agreement(value, expected, *, tolerance: float = 0, relative: bool = False, 
             figure = " is not ".join(map(exactly, wrong[0]))
         else:
             figure = f"equal: {', '.join(exactly(b) for _, b in pairs)}" if len(pairs) <= _FEW else f"equal ({size})"
-        return Evidence("exact", not wrong, figure, where=where)
+        return Evidence(basis, not wrong, figure, where=where)
     whole = [abs(_float(b)) if relative else 1.0 for _, b in pairs]
     sizes = [abs(_float(gap)) / w if w else np.inf for gap, w in zip(gaps, whole, strict=True)]
     largest = float(np.max(sizes))  # NaN stays NaN
     measure = "relative difference" if relative else "difference"
-    return Evidence("exact", bool(largest <= tolerance < np.inf),
+    return Evidence(basis, bool(largest <= tolerance < np.inf),
                     f"largest {measure} {largest:.2g} (tolerance {tolerance:g}, {size})", where=where)  # fmt: skip
 
 
-def bounded(value, limit, *, where: str = "") -> Evidence:
+def bounded(value, limit, *, basis: str = "exact", where: str = "") -> Evidence:
     """Values that must not exceed their limits, at every point evaluated.
 
     Values and limits are broadcast together; without finite values and finite, positive limits the evidence does not
-    hold. `where` says at which cases.
+    hold. `basis` is that of the numbers (`based`). `where` says at which cases.
 
     >>> bounded(np.linspace(0.1, 1, 10) ** 2, np.linspace(0.1, 1, 10)).figure
     'largest ratio to the limit 1 (10 points)'
     """
+    basis = based(basis, "bounded")
     value, limit = np.broadcast_arrays(*(validation.numbers(x, "bounded: values and limits") for x in (value, limit)))
     points = _plural(nonempty(value.ravel(), "bounded").size, "point", "points")
     # Rounding may push a value above a limit that it equals in exact arithmetic.
     holds = np.isfinite(value) & np.isfinite(limit) & (limit > 0) & (value <= limit * (1 + 1e-12))
     with np.errstate(all="ignore"):
         figure = f"largest ratio to the limit {np.max(value / limit):.4g} ({points})"
-    return Evidence("exact", bool(holds.all()), figure, where=where)
+    return Evidence(basis, bool(holds.all()), figure, where=where)
 
 
 _RELATIONS = {
@@ -246,6 +250,16 @@ def readings(scores: Mapping[str, float], *, fits: str, unit: str) -> Evidence:
     if rest:
         figure += f"; {len(rest)} more from {number(scores[rest[0]])}"
     return Evidence("readings", bool(holds), f"{figure} ({unit})")
+
+
+def based(basis: str, name: str, known: tuple[str, ...] = ("exact", "simulated", "recorded")) -> str:
+    """The basis of numbers, which is that of what they were computed from.
+
+    It is "exact", "simulated" for what random runs gave, "recorded" for what was read and not computed in this build.
+    """
+    if basis not in known:
+        raise ValueError(f"{name}: numbers are {' or '.join(known)}, not {basis!r}")
+    return basis
 
 
 def nonempty(values, name: str):

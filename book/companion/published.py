@@ -16,7 +16,7 @@ from scipy import stats
 
 from book import strict_yaml
 from book.companion import results
-from book.companion.evidence import Evidence
+from book.companion.evidence import Evidence, based
 
 #: The file, in the clone that contains this package.
 FILE = Path(__file__).resolve().parents[1] / "data" / "published.yml"
@@ -140,16 +140,19 @@ def compare(
     sd: Mapping[str, float] | None = None,
     runs: int = 0,
     setting: str = "",
+    basis: str = "",
 ) -> Evidence:
     """Compare regenerated numbers with those of a group and, during a build, record the comparison.
 
     As evidence it holds if all agree but those that are known to differ. For the rule "together", `sd` has the standard
     deviation of one run under the names of the group, and `runs` how many runs there were. `setting` is what the paper
-    leaves open and was chosen here, such as the similarity function; it stands beside the numbers.
+    leaves open and was chosen here, such as the similarity function; it stands beside the numbers. `basis` is
+    that of the regenerated numbers: without it "simulated" if there were runs, and otherwise "exact".
 
     >>> compare("figure-1", {"good order": 4, "bad order": 9}).figure
     '2 of 2 printed numbers agree (equal)'
     """
+    basis = based(basis or ("simulated" if runs else "exact"), "compare")
     group, frame = read()[name], beside(name, regenerated, sd=sd, runs=runs)
     differ = frame["name"].map(group.differ or {})
     rule = _in_words(group.rule)
@@ -160,7 +163,7 @@ def compare(
         record = {"kind": "published", "group": name, **facts, "runs": runs or None, "numbers": lines}
         results.write(folder / "published" / f"{name}.json", results.as_json(record))
     figure = f"{frame['agrees'].sum()} of {len(frame)} printed numbers agree ({rule})"
-    return Evidence("simulated" if runs else "exact", bool((frame["agrees"] | differ.notna()).all()), figure)
+    return Evidence(basis, bool((frame["agrees"] | differ.notna()).all()), figure)
 
 
 def _plain(value: Any) -> int | float:

@@ -68,6 +68,13 @@ def pairs():
         ("exact", agreement(3, 2, tolerance=0.5, relative=True), agreement(3.25, 2, tolerance=0.5, relative=True)),
         ("exact", agreement(-3, -2, tolerance=0.5, relative=True), agreement(-3, 2, tolerance=0.5, relative=True)),
         ("exact", bounded([1, 0.1 + 0.2], [1, 0.3]), bounded([1.0, 1 + 4e-12], 1.0)),
+        # What the numbers are is said of them.
+        ("simulated", agreement(2, 2, basis="simulated"), agreement(2, 3, basis="simulated")),
+        ("simulated", bounded(1, 2, basis="simulated"), bounded(2, 1, basis="simulated")),
+        ("recorded", agreement([2.0], [2.1], tolerance=0.2, basis="recorded"), agreement([2], 2, basis="recorded")),
+        ("recorded", bounded(1, 2, basis="recorded"), bounded(2, 1, basis="recorded")),
+        ("recorded", simulation(1, 1, 1, size=9, basis="recorded"), simulation(9, 1, 1, size=9, basis="recorded")),
+        ("recorded", exceeds(9, 1, size=9, basis="recorded"), exceeds(1, 1, size=9, basis="recorded")),
         ("simulated", simulation(1277, 0, 1277, size=9), simulation(1277, 0, 1278, size=9)),
         ("simulated", simulation(0.0, 1.0, 4.5, size=9, limit=5), simulation(0.0, 1.0, 4.5, size=9)),
         ("simulated", simulation(4.0, 1.0, 0.0, size=9), simulation(4.0625, 1.0, 0.0, size=9)),
@@ -132,6 +139,10 @@ def test_what_is_no_number_holds_for_nothing():
 
 
 REFUSED = {
+    "agreement: numbers are exact or simulated or recorded, not 'proved'": lambda: agreement(1, 1, basis="proved"),
+    "bounded: numbers are exact or simulated or recorded, not 'trend'": lambda: bounded(1, 1, basis="trend"),
+    "simulation: numbers are simulated or recorded, not 'exact'": lambda: simulation(1, 1, 1, size=1, basis="exact"),
+    "exceeds: numbers are simulated or recorded, not ''": lambda: exceeds(9, 1, size=1, basis=""),
     "identity: there is nothing": lambda: identity(),
     "agreement: there is nothing": lambda: agreement([], []),
     "simulation: there is nothing": lambda: simulation([], 1, 1, size=1),
@@ -154,7 +165,8 @@ PROVED, EXACT, SIMULATED = identity((x, x)), agreement(1, 1), simulation(1, 1, 1
 TREND, UNCLEAR = trend(DECADES, DECADES, exponent=1, within=1), readings({"a": 1, "b": 2}, fits="a", unit="")
 REFUTED = counterexample(2, "equal", 1)
 FALSE = agreement(1, 2)
-SCALE = [PROVED, EXACT, SIMULATED, TREND]
+RECORDED = agreement(1, 1, basis="recorded")
+SCALE = [PROVED, EXACT, SIMULATED, TREND, RECORDED]
 
 
 # --- what evidence comes to -----------------------------------------------------------------------------------------
@@ -166,7 +178,7 @@ def test_the_weakest_piece_makes_the_basis():
         for other in SCALE[: i + 1]:
             assert outcome([other, piece]) == outcome([piece, other]) == ("holds", piece.kind)
             # Of a refuted claim it is that of what holds instead; what is said of the printed one carries nothing.
-            pieces = [corrected(piece), TREND, REFUTED, corrected(other)]
+            pieces = [corrected(piece), RECORDED, REFUTED, corrected(other)]
             assert outcome(pieces) == outcome(pieces[::-1]) == ("counterexample", piece.kind)
         for wrong in ([piece, FALSE], [FALSE, piece], [REFUTED, corrected(piece), FALSE],
                       [REFUTED, corrected(piece), corrected(FALSE)]):  # fmt: skip

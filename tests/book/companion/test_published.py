@@ -75,6 +75,7 @@ def test_a_comparison_is_evidence():
     table = published.read()["table-1"].numbers
     sds = dict.fromkeys(table, 1)
     assert published.compare("table-1", table, sd=sds, runs=25)[:2] == ("simulated", True)
+    assert published.compare("table-1", table, sd=sds, runs=25, basis="recorded")[:2] == ("recorded", True)
     # Student's t with 24 degrees of freedom is beyond 3.98 with probability 0.01 / 36, on either side of 18 numbers.
     first = next(iter(table))
     for off, holds in ((3.97, True), (3.99, False), (np.nan, False)):
