@@ -1,7 +1,8 @@
 """The ledger: for each claim what ``book/data/claims.yml`` declares and what its chapter found.
 
-A claim has *changed* if its status or basis differs from the declared one, or if its chapter recorded nothing. The part
-`paper` of the file has the statements of the paper in its own order (`read_paper`).
+A claim has *changed* if its status or basis differs from the declared one, or if its chapter recorded nothing; but what
+is declared recorded may be computed, as profile ``complete`` does. The part `paper` of the file has the statements of
+the paper in its own order (`read_paper`).
 """
 
 from __future__ import annotations
@@ -101,10 +102,10 @@ def judge(declared: dict[str, dict], records: dict[str, dict], *, complete: bool
         found = {"status": _status(claim, record["found"]), "basis": record["basis"]}
         if found["basis"] == "proved" and not claim["proof"]:
             found["basis"] = "exact"  # calculations with symbols, but no written argument that rests on them
-        expected = status_and_basis(claim)
+        computed = claim["basis"] == "recorded" and found["basis"] in ("exact", "simulated")
         entries.append(record | claim | found | {
-            "expected": expected, "what": shown["what"], "figure": shown["figure"],
-            "changed": status_and_basis(found) != expected,
+            "expected": status_and_basis(claim), "what": shown["what"], "figure": shown["figure"],
+            "changed": found["status"] != claim["status"] or (found["basis"] != claim["basis"] and not computed),
         })  # fmt: skip
     return entries
 

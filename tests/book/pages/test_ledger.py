@@ -120,13 +120,16 @@ def judged(declared):
 def test_a_claim_has_moved_when_status_or_basis_differ(judged):
     for status in STATUSES:
         fits = "counterexample" if status in AMENDED else status
-        for basis in ("",) if status == "undecided" else ("exact", "simulated"):
+        for basis in ("",) if status == "undecided" else ("exact", "simulated", "recorded"):
             for result in ("holds", "counterexample", "undecided", NOT_SHOWN):
                 entry = judged(found(result, basis), status=status, basis=basis)
                 assert entry["changed"] == (result != fits)
                 assert entry["status"] == (status if result == fits else NOT_SHOWN)
             for other in {"", *BASES} - {basis, "proved"}:
-                assert judged(found(fits, other), status=status, basis=basis)["changed"]
+                entry = judged(found(fits, other), status=status, basis=basis)
+                # What is declared recorded may be computed.
+                assert entry["changed"] == (basis != "recorded" or other not in ("exact", "simulated"))
+                assert entry["basis"] == other
         entry = judged(None, status=status, basis="" if status == "undecided" else "exact")
         assert (entry["changed"], entry["status"], entry["basis"], entry["evidence"]) == (True, NOT_CHECKED, "", [])
 
