@@ -1,15 +1,18 @@
 """Where a build may write; and an execution is current until something that it depends on changes."""
 
+import ast
 import json
 import resource
 import shutil
+import sys
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
 from tiny_book import ROOT, TinyBook, notebook
 
 from book.make import folders
-from book.make.chapters import BuildError, Chapter
+from book.make.chapters import BuildError, Chapter, read_chapters
 from book.make.manifest import NOT_READ, READ, Manifest, asked_for, inputs, versions
 
 # --- where a build may write --------------------------------------------------------------------------------------
@@ -126,7 +129,21 @@ def test_versions_are_those_of_all_packages_that_chapters_ask_for(tmp_path):
     )
     assert asked_for(tmp_path, "notebooks") == ["not-installed", "numpy", "scikit-learn", "scipy"]
     assert list(versions(tmp_path)) == ["python", "numpy", "scikit-learn", "scipy"]
-    assert {"scipy", "scikit-learn", "tabulate"} <= versions(ROOT).keys() and "sphinx" not in versions(ROOT)
+
+
+def test_versions_are_those_of_what_chapters_and_their_packages_import():
+    """Of all of it and of nothing else; IPython only shows what was computed, and tabulate is imported by pandas."""
+    sources = [
+        c["source"] for each in read_chapters(ROOT) for c in each.notebook()["cells"] if c["cell_type"] == "code"
+    ]
+    for read in (ROOT / name for name in READ):
+        sources += [path.read_text(encoding="utf-8") for path in (read, *read.rglob("*.py")) if path.suffix == ".py"]
+    nodes = [node for source in sources for node in ast.walk(ast.parse(source))]
+    names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    names |= {node.module for node in nodes if isinstance(node, ast.ImportFrom)}
+    named, own = packages_distributions(), {"book", "crowder", "crowder_tool", "notebooks"}
+    others = {name.partition(".")[0] for name in names} - sys.stdlib_module_names - own - {"IPython"}
+    assert {"python", "tabulate", *(named[name][0].lower() for name in others)} == versions(ROOT).keys()
 
 
 @pytest.mark.parametrize("text", ["[]", "half"])
