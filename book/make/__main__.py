@@ -258,7 +258,7 @@ class Build:
             # What pages include.
             "printed.md": printed.as_markdown(pairs, pages),
             "ran.md": about.ran(made.results, [*pages], setting=self.setting, measured=measured),
-            "faults.md": about.faults(measured),
+            "recorded.md": about.recorded(made.results, pages, entries), "faults.md": about.faults(measured),
         }  # fmt: skip
         for name, text in reports.items():
             (src / "results" / name).write_text(text, encoding="utf-8")

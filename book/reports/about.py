@@ -1,4 +1,4 @@
-"""What ran and when, the work of others on the pages, and the planted faults.
+"""What ran and when, what was read instead, the work of others on the pages, and the planted faults.
 
 Run times come from ``book/data/measured/chapters.csv``, written by `make bench`: with times of its own, no build would
 be identical to the last. The third-party parts of the pages are listed in ``licences.yml``, because no package says
@@ -11,6 +11,7 @@ import json
 import re
 import tomllib
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import distribution
 from pathlib import Path
@@ -18,8 +19,10 @@ from typing import Any
 
 import yaml
 
+from book.make.chapters import number_of
 from book.make.environment import ROOT, commit
 from book.make.manifest import rows, versions
+from book.make.words import numbered
 
 LICENCES = "licences.txt"
 _DATA = Path(__file__).resolve().parents[1] / "data"
@@ -46,6 +49,27 @@ def ran(results: Path, slugs: list[str], *, setting: str, measured: Path) -> str
         longest = ", ".join(f"{row['chapter']} {float(row['seconds']):,.0f} s" for row in times[:3])
         shown["run time in full"] = f"{total:.0f} minutes, of which {longest} ({times[0]['versions']})"
     return "\n".join(["| | |", "| --- | --- |", *(f"| {name} | {text} |" for name, text in shown.items())])
+
+
+def recorded(results: Path, pages: Mapping[str, str], entries: Sequence[dict[str, Any]]) -> str:
+    """The results that chapters read and did not compute, as a table, and the claims that rest on them.
+
+    `pages` has the page of each chapter, `entries` are those of the ledger.
+    """
+    lines = []
+    for slug, page in pages.items():
+        where = f"{{doc}}`{numbered('chapter', number_of(slug))} </{page}>`"
+        for path in sorted((results / slug / "recorded").glob("*.json")):
+            made = json.loads(path.read_text(encoding="utf-8"))
+            if made["read"]:
+                given = ", ".join(f"{name} {value}" for name, value in made["parameters"].items()).replace("|", r"\|")
+                file = f"{{download}}`{path.stem} </book/data/recorded/{path.stem}.csv>`"
+                lines.append(f"| {file} | {where} | {given} | {made['date']} | {made['commit']} |")
+    if not lines:
+        return "All results were computed in this build."
+    resting = ", ".join(f"{{claim}}`{entry['id']}`" for entry in entries if entry["basis"] == "recorded")
+    head = ["| result | chapter | parameters | recorded | commit |", "| --- | --- | --- | --- | --- |"]
+    return "\n".join([*head, *lines] + ["", f"On these rest {resting}."] * bool(resting))
 
 
 # --- the work of others -----------------------------------------------------------------------------------------------

@@ -336,6 +336,7 @@ def test_results_of_chapters_on_another_page_beside_printed_ones_and_those_of_th
     # 1,234.4 seconds, whatever this build took, and none of a chapter that is not in this book.
     assert "run time in full 21 minutes, of which 02-two 1,234 s (3 cores; python 3.99)" in shown
     assert re.search(r"versions python 3\.\d+", shown)
+    assert "All results were computed in this build." in shown
 
 
 # --- builds that must not publish -----------------------------------------------------------------------------------
