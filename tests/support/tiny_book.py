@@ -46,7 +46,7 @@ def notebook(*cells: str) -> dict:
 #: The modules that a chapter without mathematics needs.
 MODULES = {
     "crowder": ["validation", "optional"],
-    "book/companion": ["results", "printing", "figures", "evidence", "empirical", "claims"],
+    "book/companion": ["results", "recording", "printing", "figures", "evidence", "empirical", "claims"],
 }
 
 
