@@ -122,7 +122,7 @@ PLANTED = {
     "a mean is exact at runs": (GAP, f"{BEST}, {WANTED}", f'{BEST}, basis="exact", where="x"', "exact, not simulated"),
     "runs are exact": (GAP, f"{IDEAL}, {WANTED}", f'{IDEAL}, where="x"', "exact, not"),
     "cases are not named": ("10-faulty-crowd", "where=places_tried", "", "exact, not"),
-    "the paper's number is compared with one": ("09-cora", f"chosen, {WANTED}", "chosen", "exact, not simulated"),
+    "the paper's number is compared with one": ("09-cora", WANTED, 'basis="exact"', "exact, not simulated"),
     "a table is computed": (GAP, RUNS, f'\nruns = recorded("x", {BEST}).table', "simulated, not recorded"),
     "a file is computed": (GAP, RUNS, '\nruns = measured.read("x")', "simulated, not recorded"),
     "runs are read": (GAP, f"{IDEAL}, {WANTED}", f"{IDEAL}, basis=found.basis", "recorded, not"),
@@ -136,7 +136,7 @@ def test_another_basis_is_noticed(planted):
     slug, there, instead, complaint = PLANTED[planted]
     (before,) = (cells(chapter) for chapter in read_chapters(ROOT) if chapter.slug == slug)
     after = [cell.replace(there, instead) for cell in before]
-    assert sum(a != b for a, b in zip(after, before, strict=True)) == 1
+    assert after != before
     found = {*wrong(after)} - {*wrong(before)}
     assert found and all(line.startswith(complaint) for line in found)
 
