@@ -306,7 +306,7 @@ def cora(similarity: str = "jaccard-tokens", *, records: pd.DataFrame | None = N
 
     See Also
     --------
-    crowder.datasets.cora_records : the text, if the file is there.
+    crowder.datasets.cora_records : the text.
     crowder.similarity.compute : other similarities of records.
 
     Notes

@@ -15,7 +15,6 @@ once, and a row of the triangle of groups is stored as its difference from the r
 
 from __future__ import annotations
 
-import hashlib
 import io
 import os
 from collections.abc import Mapping, Sequence
@@ -26,6 +25,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from crowder import validation
+from crowder.cora.fetching import CORA_SHA256, CORA_URL, cache, fetch, verified
 from crowder.similarity import COUNTED, groups, ratio, spread
 
 if TYPE_CHECKING:
@@ -72,13 +72,6 @@ FAMILY: Mapping[str, Member] = MappingProxyType(
 
 # --- the text --------------------------------------------------------------------------------------------------------
 
-#: The public address of the records, at the commit whose checksum is known.
-CORA_URL = (
-    "https://raw.githubusercontent.com/AI-team-UoA/pyJedAI/08210b42d7dceb5bf910c61c618999545fde8366"
-    "/data/der/coraLarge/cora.csv"
-)
-CORA_SHA256 = "fc5b298391c3e428cae5b0332feae5a16334e59a43b759029026bedf11b5769c"
-
 #: The environment variable with a path to the records.
 CORA_VARIABLE = "CROWDER_CORA"
 
@@ -89,7 +82,8 @@ def cora_records(path: str | os.PathLike | None = None) -> pd.DataFrame:
     Parameters
     ----------
     path : path, optional
-        The file ``cora.csv``. By default the path in the environment variable ``CROWDER_CORA``.
+        The file ``cora.csv``. By default the path in the environment variable ``CROWDER_CORA``; without one, the file
+        is downloaded once (300 kB) and kept as ``crowder/cora.csv`` in ``XDG_CACHE_HOME``, or in ``~/.cache``.
 
     Returns
     -------
@@ -99,7 +93,9 @@ def cora_records(path: str | os.PathLike | None = None) -> pd.DataFrame:
     Raises
     ------
     FileNotFoundError
-        There is no file at the path, or no path; the message says where the file can be had.
+        There is no file at the path.
+    ConnectionError
+        The file cannot be downloaded; the message has its address. No part of it is kept.
     ValueError
         The checksum does not match.
 
@@ -116,18 +112,16 @@ def cora_records(path: str | os.PathLike | None = None) -> pd.DataFrame:
     FileNotFoundError: [Errno 2] No such file or directory: 'no-such-file.csv'
     """
     path = path if path is not None else os.environ.get(CORA_VARIABLE) or None
-    if path is None:
-        raise FileNotFoundError(
-            "the text of cora's records is not part of crowder: download it from "
-            f"{CORA_URL}, then pass the path of the file or set {CORA_VARIABLE} to it"
-        )
-    content = Path(validation.path(path)).read_bytes()
-    found = hashlib.sha256(content).hexdigest()
-    if found != CORA_SHA256:
-        raise ValueError(
-            f"{path}: the checksum does not match ({len(content)} bytes), so this is not cora.csv, or not all of it: "
-            f"sha256 {found}, expected {CORA_SHA256}"
-        )
+    if path is not None:
+        content = Path(validation.path(path)).read_bytes()
+        verified(content, CORA_SHA256, path, "this is not cora.csv, or not all of it")
+    else:
+        try:
+            content = fetch(CORA_URL, CORA_SHA256, cache() / "cora.csv")
+        except ConnectionError as error:
+            raise ConnectionError(
+                f"{error}; without a network, pass the path of the file or set {CORA_VARIABLE} to it"
+            ) from error
     import pandas as pd
 
     return pd.read_csv(io.BytesIO(content), dtype=str, keep_default_na=False, encoding="utf-8")
@@ -159,12 +153,7 @@ def shipped_arrays(name: str) -> dict[str, np.ndarray]:
     """The arrays of a member's file, ``labels``, ``group`` and ``steps``, after its checksum has been verified."""
     content = (FOLDER / file_of(name)).read_bytes()
     sums = SUMS.read_text(encoding="utf-8").split()  # before the name of each file its checksum
-    found, expected = hashlib.sha256(content).hexdigest(), sums[sums.index(file_of(name)) - 1]
-    if found != expected:
-        raise ValueError(
-            f"the checksum of {file_of(name)} does not match ({len(content)} bytes): "
-            f"sha256 {found}, expected {expected}; the file is corrupt or truncated, install crowder again"
-        )
+    verified(content, sums[sums.index(file_of(name)) - 1], file_of(name), "it is corrupt: install crowder again")
     with np.load(io.BytesIO(content), allow_pickle=False) as archive:
         return dict(archive)
 

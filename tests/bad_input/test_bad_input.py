@@ -4,7 +4,6 @@ A table is a file ``bad_….py``: what it is about, and rows of a call, the clas
 """
 
 import importlib
-import os
 import re
 import subprocess
 import sys
@@ -12,8 +11,6 @@ from pathlib import Path
 
 import pytest
 from bad_material import PLACE
-
-from crowder.cora import CORA_VARIABLE
 
 ROOT = Path(__file__).resolve().parents[2]
 TABLES = [importlib.import_module(path.stem).TABLE for path in sorted(Path(__file__).parent.glob("bad_*.py"))
@@ -30,11 +27,8 @@ FROM_INSIDE = (
 
 @pytest.fixture(scope="module", autouse=True)
 def place(tmp_path_factory):
-    """A folder for the files, and no path to cora, for which some calls ask in vain."""
-    before, PLACE["folder"] = os.environ.pop(CORA_VARIABLE, None), str(tmp_path_factory.mktemp("bad"))
-    yield
-    if before is not None:
-        os.environ[CORA_VARIABLE] = before
+    """A folder for the files."""
+    PLACE["folder"] = str(tmp_path_factory.mktemp("bad"))
 
 
 @pytest.mark.parametrize(

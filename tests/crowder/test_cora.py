@@ -16,8 +16,9 @@ ROUNDED = [name for name, member in FAMILY.items() if member.similarity not in s
 
 @pytest.fixture(autouse=True)
 def no_variable(monkeypatch):
-    """What the caller's environment says plays no part."""
+    """What the caller's environment says plays no part, and nothing is downloaded."""
     monkeypatch.delenv(CORA_VARIABLE, raising=False)
+    monkeypatch.setattr(cora, "CORA_URL", "file:///nowhere")
 
 
 # --- what is shipped -------------------------------------------------------------------------------------------------
