@@ -1,17 +1,19 @@
 """What CI runs: the script, and the workflows, whose actions are pinned and whose commands exist."""
 
-import hashlib
 import importlib.util
 import os
 import re
 import shutil
 import subprocess
+import sys
 
 import pytest
 import yaml
+from file_server import file_server
 
+from book.companion import crowds
 from book.make.environment import ROOT
-from crowder.cora import CORA_SHA256, CORA_URL
+from crowder.cora import cora_records, fetching
 
 TEXTS = {path.stem: path.read_text(encoding="utf-8") for path in sorted((ROOT / ".github" / "workflows").glob("*.yml"))}
 JOBS = {f"{name}, {job}": found for name, text in TEXTS.items() for job, found in yaml.safe_load(text)["jobs"].items()}
@@ -101,34 +103,77 @@ def test_every_command_of_a_workflow_that_is_ours_exists():
     assert modules and [name for name in modules if not importlib.util.find_spec(name)] == []
 
 
-# --- the records of cora ------------------------------------------------------------------------------------------
+# --- the data -----------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
-def cora():
-    spec = importlib.util.spec_from_file_location("fetch_cora", ROOT / ".ci" / "cora.py")
+def data(monkeypatch, cora_path, crowds_path):
+    """The script, and what a server has where it fetches from."""
+    monkeypatch.setattr("sys.path", [*sys.path])
+    spec = importlib.util.spec_from_file_location("fetch_data", ROOT / ".ci" / "data.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return module
+    assert (module.CORA_URL, module.CORA_SHA256) == (fetching.CORA_URL, fetching.CORA_SHA256)
+    assert {url.split("/")[2] for url in (module.CORA_URL, module.CROWDS_URL)} == {"raw.githubusercontent.com"}
+    files = {f"/crowds/{name}": (crowds_path / name).read_bytes() for name in module.CROWDS_SHA256}
+    # In public the entities of gym have names.
+    entities = files["/crowds/gym/gold.txt"].decode().splitlines()
+    files["/crowds/gym/gold.txt"] = "".join(
+        f"Ann the {number}th ,{line.partition(',')[2]}\n" for number, line in enumerate(entities)
+    ).encode()
+    return module, files | {"/cora.csv": cora_path.read_bytes()}
 
 
-def test_cora_is_fetched_from_where_the_module_says_and_taken_only_with_its_checksum(
-    cora, tmp_path, monkeypatch, capsys
-):
-    assert cora.source() == (CORA_URL, CORA_SHA256)
-    there, here = tmp_path / "there.csv", tmp_path / "here.csv"
-    there.write_bytes(b"id,label\n")
-    monkeypatch.setattr(cora, "source", lambda: (there.as_uri(), "0" * 64))
-    with pytest.raises(ValueError, match="the checksum of "):
-        cora.main(here)
-    assert not here.exists() and capsys.readouterr().out == ""
-    monkeypatch.setattr(cora, "source", lambda: (there.as_uri(), hashlib.sha256(b"id,label\n").hexdigest()))
-    cora.main(here)
-    assert here.read_bytes() == b"id,label\n"
-    assert capsys.readouterr().out == f"CROWDER_CORA={here}\nCROWDER_REQUIRE=browser,cora,registry\n"
-    # Where it cannot be had, a warning says what is skipped.
-    there.unlink()
-    cora.main(here)
-    said = capsys.readouterr()
-    assert said.out == "CROWDER_REQUIRE=browser,registry\n"
-    assert said.err.startswith("::warning title=cora::tests that need the")
+@pytest.fixture
+def fetched(data, tmp_path, monkeypatch, capsys):
+    """A function that runs the script with these files on the server; what it prints, and its warnings."""
+    module, _ = data
+
+    def run(files):
+        with file_server(files) as (url, _):
+            monkeypatch.setattr(module, "CORA_URL", f"{url}/cora.csv")
+            monkeypatch.setattr(module, "CROWDS_URL", f"{url}/crowds")
+            module.main(tmp_path / "data")
+        return capsys.readouterr()
+
+    return run
+
+
+def test_the_records_and_the_crowds_are_fetched_and_their_tests_may_not_be_skipped(data, fetched, tmp_path):
+    said = fetched(data[1])
+    folder = tmp_path / "data"
+    assert said.out.splitlines() == [
+        f"CROWDER_CORA={folder / 'cora.csv'}", f"CROWDER_CROWDS={folder / 'crowds'}",
+        "CROWDER_REQUIRE=browser,cora,crowds,registry",
+    ]  # fmt: skip
+    assert said.err == "" and len(cora_records(folder / "cora.csv")) == 1879
+    for name in ("gym", "allsports", "landmarks"):
+        assert {path.name for path in (folder / "crowds" / name).iterdir()} == {"answers.txt", "gold.txt", "graph.txt"}
+    assert len(crowds.read(folder / "crowds", "gym").labels) == 94
+
+
+@pytest.mark.parametrize(
+    ("gone", "left"),
+    [("/cora.csv", "crowds"), ("/crowds/gym/gold.txt", "cora"), ("/crowds/landmarks/graph.txt", "cora")],
+)
+def test_what_cannot_be_had_is_a_warning_and_has_no_variable(gone, left, data, fetched):
+    said = fetched({path: content for path, content in data[1].items() if path != gone})
+    assert re.findall(r"^\w+", said.out, re.MULTILINE) == [f"CROWDER_{left.upper()}", "CROWDER_REQUIRE"]
+    assert said.out.endswith(f"\nCROWDER_REQUIRE=browser,{left},registry\n")
+    absent = {"cora": "crowds", "crowds": "cora"}[left]
+    assert said.err.startswith(f"::warning title={absent}::tests that need {absent} are skipped: http://")
+    assert said.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("harmed", ["/cora.csv", "/crowds/gym/gold.txt", "/crowds/allsports/answers.txt"])
+def test_a_wrong_checksum_stops_everything(harmed, data, fetched, tmp_path):
+    with pytest.raises(ValueError, match=rf"the checksum of http://\S+{harmed} does not match"):
+        fetched(data[1] | {harmed: data[1][harmed].replace(b"1", b"2", 1)})
+    assert not (tmp_path / "data" / harmed[1:]).exists()
+
+
+def test_it_needs_nothing_installed(tmp_path):
+    """Without a folder it ends before it asks for anything; by then all its imports have succeeded."""
+    words = [sys.executable, "-I", "-S", "-B", ROOT / ".ci" / "data.py"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1 and done.stderr.endswith("IndexError: list index out of range\n")
