@@ -1,4 +1,4 @@
-"""Make the shipped values of cora again, in `crowder/cora/values`: ``python -m book.data.pack_cora cora.csv``."""
+"""Make the shipped values of cora again, in `crowder/cora/values`: ``python -m book.data.pack_cora [cora.csv]``."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from crowder.cora import FAMILY, FOLDER, SUMS, UNITS, anonymous_labels, cora_rec
 from crowder.similarity import COUNTED, _all_pairs, columns, compute, groups
 
 
-def main(source: str, folder: Path = FOLDER) -> None:
-    """Read the records, compute and pack each function, and write its file and the list of checksums."""
+def main(source: str | None = None, folder: Path = FOLDER) -> None:
+    """Read or download the records, pack what each function says of them, and write its file and the checksums."""
     records, sums = cora_records(source), ""
     labels = anonymous_labels(records["label"])
     for name, (similarity, fields) in FAMILY.items():

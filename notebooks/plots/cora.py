@@ -3,7 +3,8 @@
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from book.companion.figures import EDGE, FEWEST, GREY, INK, NODE
+import seaborn as sns
+from book.companion.figures import EDGE, FEWEST, GREY, INK, NODE, PURPLE, SKY
 
 #: What the figures show, for readers who cannot see them.
 ALT = {
@@ -11,6 +12,11 @@ ALT = {
         "Two panels of three rising curves. The ideal is first. Edge ordering stays near zero for a thousand "
         "questions, then climbs steeply and nears one within the first tenth; node ordering starts like the "
         "ideal, passes nine tenths late and creeps up to one only at the end."
+    ),
+    "fig-cora-totals": (
+        "Points in a plane, questions of node ordering over those of edge ordering. Functions of all fields and of "
+        "author and title crowd near the fewest possible of both, along the diagonal, but for three that are rounded; "
+        "those of the title alone are a group far up on the right. The box around the printed numbers is empty."
     ),
     "fig-cora-levels": (
         "Two panels, edge ordering above node ordering, with a row for each of the twelve functions. For edge "
@@ -20,6 +26,8 @@ ALT = {
     ),
 }
 
+#: What a function reads.
+READS = {"all fields": INK, "author and title": SKY, "title": PURPLE}
 LOOKS = {"ideal": FEWEST, "edge ordering": EDGE, "node ordering": NODE}
 #: Where the name of each curve stands, in the panel of the first questions: question, recall.
 NAMES = {"ideal": (250, 0.9), "edge ordering": (1480, 0.3), "node ordering": (2300, 0.68)}
@@ -81,6 +89,30 @@ def levels(frame, family, *, ends, recall, within):
     shown = [column.removeprefix("recall ") for column in columns]
     fig.legend(handles, shown, loc="outside upper center", ncols=5, fontsize=11, handletextpad=0, columnspacing=0.8,
                title="recall", title_fontsize=11)  # fmt: skip
+    return fig
+
+
+def totals(frame, steps, printed, fewest, *, percent):
+    """Questions of node over edge ordering: a point for each function and rounding, and a box for what would agree."""
+    fig, ax = plt.subplots(figsize=(4.8, 5.4))
+    sns.scatterplot(
+        frame, x="edge", y="node", hue="reads", palette=READS, style="rounded", style_order=steps, ax=ax, s=42,
+        markers=dict(zip(steps, "oDs^vP", strict=False)), alpha=0.75, edgecolor="white",
+    )  # fmt: skip
+    sides = [2 * percent / 100 * printed[ordering] for ordering in ("edge", "node")]
+    corner = [printed[ordering] - side / 2 for ordering, side in zip(("edge", "node"), sides, strict=True)]
+    ax.add_patch(plt.Rectangle(corner, *sides, facecolor="none", edgecolor=INK, lw=1.2))
+    ax.plot(printed["edge"], printed["node"], "x", color=INK, ms=8, mew=1.8)
+    ax.text(printed["edge"], corner[1] - 50, "printed", ha="center", va="top")
+    ax.plot(fewest, fewest, "+", color=GREY, ms=11, mew=1.8)
+    ax.text(fewest, fewest - 100, "fewest possible", va="top", color=GREY)
+    ax.axline((fewest, fewest), slope=1, color=GREY, lw=0.8, ls=":")
+    ax.set(xlabel="questions of edge ordering", ylabel="questions of node ordering", aspect="equal",
+           xlim=(19_500, 23_000), ylim=(19_500, 23_700))  # fmt: skip
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_locator(plt.MultipleLocator(1000))
+        axis.set_major_formatter("{x:,.0f}")
+    sns.move_legend(ax, "lower right", handletextpad=0.2, labelspacing=0.3)
     return fig
 
 
