@@ -49,7 +49,7 @@ def test_bad_input_is_refused_by_a_message_that_names_it(row):
     [
         (
             ["-m", "book.make", "--profile", "nope", "--output", "{absent}"],
-            "error: --profile nope: expected one of full, quick",
+            "error: --profile nope: expected one of full, complete, quick",
         ),
         (["-m", "book.make", "--jobs", "0"], "--jobs and --timeout must be at least 1"),
         (["-m", "book.make", "--output", "{file}"], "error: [Errno 17] File exists: "),
