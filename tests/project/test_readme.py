@@ -1,4 +1,4 @@
-"""The blocks of the README run as they are, one after the other."""
+"""The blocks of the README run as they are, one after the other, and what it says of the claims is declared."""
 
 import re
 import shlex
@@ -9,12 +9,19 @@ import pandas as pd
 import pytest
 
 from book.make.environment import ROOT
+from book.reports import ledger
 from crowder_tool import people
 from crowder_tool.__main__ import main
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
 (RECIPE,) = (block for block in BLOCKS if "read_records" in block)
+
+
+def test_it_says_what_became_of_the_claims():
+    counts = ledger.tally(ledger.read_declared(ROOT).values())
+    words = ", ".join(ledger.counted(status, count) for status, count in counts.items())
+    assert f"**{sum(counts.values())} claims of the paper:** {words}." in README
 
 
 def test_every_block_of_python_and_the_command_that_starts_a_project(tmp_path, monkeypatch, capsys):
