@@ -4,7 +4,7 @@ The pages of the last build are used if their sources have not changed since; ot
 quick profile, however many workers the tests have. Its pages are laid out as those of the full book, and have fewer
 numbers behind them; what tests say holds of both. CROWDER_BOOK may name a folder of other pages. The records are
 looked for in CROWDER_CORA and beside the project, the crowds in CROWDER_CROWDS and there. Where they are absent, the
-tests that need them are skipped, or fail if CROWDER_REQUIRE says "cora" or "crowds" (as CI does).
+tests that need them are skipped, or fail if CROWDER_REQUIRE says "cora" or "crowds".
 """
 
 from __future__ import annotations

@@ -34,6 +34,15 @@ def test_ci_runs_the_tests_of_pages_without_a_book_and_then_the_two_commands_of_
     assert set(named) == ours
 
 
+def test_what_a_machine_may_lack_is_required_by_ci_and_named_in_the_text():
+    tests = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("*.py"))
+    lack = set(re.findall(r'\bmissing\("(\w+)"', tests))
+    (always,), (beside,) = (re.findall(named, RUN) for named in (r"CROWDER_REQUIRE:-([\w,]+)", r'beside=",([\w,]+)"'))
+    assert {*always.split(","), *beside.split(",")} == lack
+    (named,) = re.findall(r"`CROWDER_REQUIRE=([\w,]+)`", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
+    assert named.split(",") == sorted(lack)
+
+
 PARTS = """
 book:
 	@echo book >> pages; [ "$$FAILS" != book ]

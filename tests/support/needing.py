@@ -7,7 +7,7 @@ import pytest
 
 
 def missing(what: str, reason: str) -> None:
-    """Skip the test for want of `what`; fail it when ``CROWDER_REQUIRE`` names that (comma-separated), as CI does."""
+    """Skip the test for want of `what`; fail it when ``CROWDER_REQUIRE`` names that (comma-separated)."""
     promised = [name.strip() for name in os.environ.get("CROWDER_REQUIRE", "").split(",")]
     if what in promised:
         pytest.fail(f"CROWDER_REQUIRE promises {what}, but {reason}")
