@@ -2,6 +2,7 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
+import seaborn as sns
 from book.companion.figures import BLUE, EDGE, GREEN, GREY, INK, MATCH, NODE, NONMATCH, RED, SKY
 from notebooks.plots import real_crowds
 
@@ -77,26 +78,26 @@ def votes(frame, below):
     return fig
 
 
+def _panels(frame, size, **how):
+    """Small multiples of seaborn, with their legend above."""
+    # While it draws, seaborn has a layout of its own, and warns of any other.
+    with plt.rc_context({"figure.constrained_layout.use": False}):
+        grid = sns.relplot(frame, **how)
+    grid.figure.set(size_inches=size, layout_engine="constrained")
+    sns.move_legend(grid, "outside upper center", ncols=4, title=None, handlelength=1.6, columnspacing=1.0)
+    return grid
+
+
 def once(frame):
     """Precision and recall after one wrong answer, by its place in the run."""
-    fig, axes = plt.subplots(2, 2, figsize=(6.4, 4.8), sharex=True, sharey=True)
-    kinds = {
-        "different": (MATCH, "a match called different"),
-        "same": (NONMATCH, "a non-match called the same"),
-    }
-    for column, ordering in enumerate(LOOKS):
-        for row, share in enumerate(("precision", "recall")):
-            ax = axes[row, column]
-            for answer, (style, words) in kinds.items():
-                part = frame[(frame["ordering"] == ordering) & (frame["answer"] == answer)]
-                label = words if row == column == 0 else None
-                marks = {"ms": 4.5, "mfc": "none", "mew": 1.2, **style.points}
-                ax.plot(part["place"], part[share], label=label, **marks)
-            axes[row, 0].set_ylabel(share)
-        axes[0, column].set_title(f"{ordering} ordering")
-        axes[1, column].set_xlabel("place of the mistake in the run")
-    fig.legend(loc="outside upper center", ncols=2)
-    return fig
+    words = {"different": "a match called different", "same": "a non-match called the same"}
+    long = frame.replace({"answer": words}).melt(["ordering", "place", "answer"], ["precision", "recall"], "share")
+    grid = _panels(
+        long, (6.4, 4.8), x="place", y="value", row="share", col="ordering", hue="answer", style="answer",
+        palette=[MATCH.color, NONMATCH.color], markers=[*"os"], s=25, facet_kws={"margin_titles": True},
+    )  # fmt: skip
+    grid.set_titles(col_template="{col_name} ordering", row_template="{row_name}")
+    return grid.set_axis_labels("place of the mistake in the run", "").figure
 
 
 def stay(frame, rate):
@@ -113,20 +114,14 @@ def stay(frame, rate):
 
 
 def members(frame, asked):
-    """The share of records placed right by edge ordering, in four ways, for each error rate."""
-    fig, axes = plt.subplots(1, len(asked), figsize=(6.4, 3.6), sharey=True)
-    ways = {"one answer": "s:", "repeated": "x", "members": "o--", "second look": "D-"}
-    frame = frame[frame["ordering"] == "edge"]
-    for ax, (wrong, most) in zip(axes, asked.items(), strict=True):
-        part = frame[frame["p"] == wrong]
-        for (way, look), shade in zip(ways.items(), (GREY, RED, SKY, INK), strict=True):
-            mean = part[part["way"] == way].groupby("size")["placed"].mean()
-            label, ms = way if wrong == min(asked) else None, 7 if way == "repeated" else 5
-            ax.plot(mean.index, mean, look, color=shade, ms=ms, label=label, **OPEN)
-        ax.set(xscale="log", xlabel="records in a cluster", ylim=(0, 1.04))
+    """The share of records placed right by edge ordering, in four ways, for each error rate: means of the runs."""
+    grid = _panels(
+        frame[frame["ordering"] == "edge"], (6.4, 3.6), kind="line", x="size", y="placed", errorbar=None, ms=7, col="p",
+        hue="way", style="way", palette=[GREY, RED, SKY, INK], markers=[*"sXoD"], dashes=[(1, 1), (0, 9), (4, 2), ""],
+    )  # fmt: skip
+    grid.set(xscale="log", xlabel="records in a cluster", ylabel="records placed correctly", ylim=(0, 1.04))
+    for ax, (wrong, most) in zip(grid.axes.flat, asked.items(), strict=True):
         ax.set_title(f"$p = {wrong:g}$, up to {most} members")
         ax.set_xticks([5, 10, 20, 50], ["5", "10", "20", "50"])
         ax.minorticks_off()
-    axes[0].set_ylabel("records placed correctly")
-    fig.legend(loc="outside upper center", ncols=4, handlelength=1.6, columnspacing=1.0)
-    return fig
+    return grid.figure

@@ -1,15 +1,8 @@
 """Figures of the chapter *Four results beyond the paper*."""
 
 import matplotlib.pyplot as plt
-from book.companion.figures import (
-    EDGE,
-    EVIDENCE,
-    FEWEST,
-    GREY,
-    INK,
-    NODE,
-    SKY,
-)
+import seaborn as sns
+from book.companion.figures import EDGE, EVIDENCE, FEWEST, GREY, INK, NODE, SKY
 
 #: What the figures show, for readers who cannot see them.
 ALT = {
@@ -56,9 +49,7 @@ def worst_case(frame):
 def constant(frame, kappa):
     """Questions across two clusters of m records, divided by m."""
     fig, ax = plt.subplots(figsize=(6.4, 3.0))
-    looks = zip(frame.columns[1:], (EDGE.color, INK, SKY), ("D-", "v-", "s-"), strict=True)
-    for name, color, look in looks:
-        ax.plot(frame["m"], frame[name], look, color=color, ms=4, label=name)
+    sns.lineplot(frame.set_index("m"), palette=[EDGE.color, INK, SKY], markers=[*"Dvs"], dashes=False, ms=7)
     ax.axhline(kappa, color=GREY, lw=1, ls="--", label=r"$\kappa$")
     ax.set(xscale="log", xlabel="$m$", title="expected questions across two clusters, divided by $m$", ylim=(0, 1.7))
     ax.legend(loc="lower right", ncols=2)

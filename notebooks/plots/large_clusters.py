@@ -2,6 +2,7 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
+import seaborn as sns
 from book.companion.figures import EDGE, GREY, INK, NODE
 
 #: What the figures show, for readers who cannot see them.
@@ -28,9 +29,8 @@ LOOK = {name: look.line | {"marker": look.points["marker"]} for name, look in ((
 def giant(frame):
     """Left: records by the kind of their component; right: questions across, by the same."""
     fig, (left, right) = plt.subplots(1, 2, figsize=(6.4, 3.5))
-    labels = {"alone": "alone", "small": "in small ones", "large": "in large ones"}
-    for (column, label), dash in zip(labels.items(), ("-", "--", "-."), strict=True):
-        left.plot(frame["c"], frame[column], label=label, ls=dash)
+    shares = {"alone": "alone", "small": "in small ones", "large": "in large ones"}
+    sns.lineplot(frame.set_index("c")[[*shares]].rename(columns=shares), ax=left)
     left.set(xlabel="$c$", title="share of records", ylim=(0, 1.02))
     left.legend(loc="center right", bbox_to_anchor=(1, 0.55))
     below = np.zeros(len(frame))
@@ -71,22 +71,11 @@ def constants(growth):
 def dist2(profile, limits):
     """Questions across two clusters for Dist-2, in units of 1/H², and the limiting curves."""
     fig, axes = plt.subplots(1, 2, figsize=(6.4, 3.6), sharey=True)
+    named = profile.assign(ε=[f"ε = {epsilon:g}" for epsilon in profile["ε"]])
     for ax, ordering in zip(axes, ("edge", "node"), strict=True):
         ax.plot(limits["c"], limits[ordering], color=INK, lw=1.3, label=r"$\epsilon \to 0$")
-        half, color = profile[profile["ordering"] == ordering], LOOK[ordering]["color"]
-        looks = zip("so^v", (":", "--", "-.", (0, (1, 1))), strict=True)
-        for (epsilon, part), (marker, dash) in zip(half.groupby("ε", sort=False), looks, strict=False):
-            label = f"ε = {epsilon:g}"
-            ax.plot(
-                part["c"],
-                part["scaled"],
-                marker=marker,
-                ms=4,
-                ls=dash,
-                lw=1,
-                color=color,
-                label=label,
-            )
+        half, color = named[named["ordering"] == ordering], LOOK[ordering]["color"]
+        sns.lineplot(half, x="c", y="scaled", style="ε", markers=True, ms=6, lw=1, color=color, ax=ax)
         ax.set(xlabel="$mH^2$", title=f"{ordering} ordering", ylim=(0, 1.05))
         ax.legend(loc="upper right" if ordering == "edge" else "lower right")
     axes[0].set_ylabel("$H^2\\, E[Q_{ij}]$")
