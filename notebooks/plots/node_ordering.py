@@ -12,11 +12,11 @@ ALT = {
         "the corrected bound."
     ),
     "fig-node-worst": (
-        "A curve on logarithmic scales. The factor rises along k, peaks near the square root of n over 2, and falls "
-        "back to one; runs lie on it."
+        "A curve on logarithmic scales. The factor rises along k, peaks near the square root of 2n, and falls back "
+        "to one; runs lie on it."
     ),
     "fig-node-search": (
-        "A scatter of points. Many lie left of one, a good number right of one, up to about ten. All lie below "
+        "A scatter of points. Many lie left of one, a good number right of one, up to about seven. All lie below "
         "one on the vertical axis."
     ),
 }
