@@ -107,7 +107,8 @@ class Build:
         self.digest = folders.digest(self.src)
         self.chapters = chapters.read_chapters(self.src)
         self.profile = chapters.read_profile(self.src, args.profile, self.chapters)
-        self.own = chapters.overrides(self.chapters, self.profile, [])
+        self.selected = chapters.select(self.chapters, args.only)
+        self.own = chapters.overrides(self.selected, self.profile, [])
         self.declared, self.groups = ledger.read_declared(self.src), printed.read_groups(self.src)
         self.inputs = manifest.inputs(self.src)
         self.book = self._executions(*(self.out / name / args.profile for name in ("executed", "results")))
@@ -131,7 +132,7 @@ class Build:
             self.write_numbers(texts)
             return
         changed = ledger.changes(entries) + printed.disagreements(pairs)
-        changed += recorded.otherwise(self.src, self.book.results, [c.slug for c in self.chapters])
+        changed += self.recorded_otherwise(self.book, self.chapters)
         otherwise = self.held_otherwise(self.book, self.chapters)
         otherwise += texts.changes(computed=self.args.profile == "full")
         changed += otherwise + ["if these changes are meant: make numbers"] * bool(otherwise)
@@ -231,6 +232,13 @@ class Build:
         lines = [line for c in judged for line in held.compared(self.src, c.slug, *self._made(c, found))]
         return lines[:20] + [f"and {len(lines) - 20} more"] * (len(lines) > 20)
 
+    def recorded_otherwise(self, found: manifest.Manifest, judged: list[Chapter]) -> list[str]:
+        """What these chapters computed otherwise than is recorded; a smaller profile computes with other parameters."""
+        if self.args.profile not in ("full", "complete"):
+            return []
+        every = self.args.profile == "complete" and judged == self.chapters
+        return recorded.otherwise(self.src, found.results, [c.slug for c in judged], every=every)
+
     def write_numbers(self, texts: Texts) -> None:
         """Let the sources, from which the book is read, say and hold what was computed."""
         for path in texts.write(ROOT):
@@ -272,7 +280,7 @@ class Record(Build):
     """What is recorded, computed anew by the chapters that the profile names."""
 
     def run(self) -> None:
-        named = [c for c in chapters.select(self.chapters, self.args.only) if c.slug in self.profile]
+        named = [c for c in self.selected if c.slug in self.profile]
         due = [c for c in named if not self._is_current(c)]
         self.set_up(parallel=len(due))
         self.say(f"executing {len(due)} of {len(self.chapters)} chapters, profile {self.setting}")
@@ -286,7 +294,6 @@ class Run(Build):
 
     def __init__(self, args: argparse.Namespace, work: Path, guard: Guard) -> None:
         super().__init__(args, work, guard)
-        self.selected = chapters.select(self.chapters, args.only)
         self.chosen = chapters.overrides(self.selected, self.profile, args.parameters)
         self.typed = chapters.assignments(args.parameters)
         self.name = chapters.name_of_run(self.selected if args.only else [], args.profile, self.typed)
@@ -309,6 +316,7 @@ class Run(Build):
         entries, pairs = self.judge(self.new, self.selected)
         changed = ledger.changes(entries) + printed.disagreements(pairs)
         changed += [] if self.typed else self.held_otherwise(self.new, self.selected)
+        changed += [] if self.typed else self.recorded_otherwise(self.new, self.selected)
         if self.args.profile == "full" and not self.typed:
             for chapter in self.selected:
                 ran = json.loads((self.new.executed / chapter.path.name).read_text(encoding="utf-8"))

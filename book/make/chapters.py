@@ -127,17 +127,16 @@ def read_profile(root: Path, name: str, chapters: list[Chapter]) -> dict[str, di
     settings = profiles[name] or {}
     if unknown := settings.keys() - {c.slug for c in chapters}:
         raise BuildError(f"book/data/profiles.yml: {name} names {min(unknown)}, which is not a chapter")
-    return {slug: {key: _from_outside(value, name) for key, value in values.items()}
-            for slug, values in settings.items()}  # fmt: skip
+    return settings
 
 
-def _from_outside(value: Any, profile: str) -> Any:
+def _from_outside(slug: str, value: Any) -> Any:
     """The value of a profile; for one like $CROWDER_CORA, the path in that environment variable."""
     if not (isinstance(value, str) and value.startswith("$")):
         return value
     path = os.environ.get(value[1:])
     if not path or not Path(path).exists():
-        raise BuildError(f"--profile {profile}: {value[1:]} must be the path of data that are not shipped, "
+        raise BuildError(f"{slug}: {value[1:]} must be the path of data that are not shipped, "
                          f"not {path!r} (CONTRIBUTING.md says where they can be had)")  # fmt: skip
     return str(Path(path).resolve())
 
@@ -177,7 +176,8 @@ def overrides(selected: list[Chapter], profile: dict[str, dict], typed: list[str
             raise BuildError(f"-p {name}: not a parameter of any selected chapter ({known})")
     chosen = {}
     for slug, has in defaults.items():
-        values = profile.get(slug, {}) | {n: _literal(text, has[n]) for n, text in given.items() if n in has}
+        values = {name: _from_outside(slug, value) for name, value in profile.get(slug, {}).items()}
+        values |= {n: _literal(text, has[n]) for n, text in given.items() if n in has}
         if unknown := values.keys() - has.keys():
             raise BuildError(f"book/data/profiles.yml: {min(unknown)!r} is not a parameter of {slug}, "
                              f"which has {', '.join(has)}")  # fmt: skip

@@ -34,9 +34,11 @@ def _git(*command: str) -> str | None:
     return done.stdout.strip() if done.returncode == 0 else None
 
 
-def commit() -> str | None:
+def commit(but: str = "") -> str | None:
+    """The commit of these sources, which says if they are modified, except for a folder that is named."""
     commit = _git("rev-parse", "HEAD")
-    return f"{commit}-modified" if commit and _git("status", "--porcelain") else commit
+    paths = ["--", ".", f":!{but}"] if but else []
+    return f"{commit}-modified" if commit and _git("status", "--porcelain", *paths) else commit
 
 
 def reference() -> str | None:

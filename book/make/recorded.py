@@ -17,11 +17,14 @@ from book.make.environment import commit
 FOLDER = Path("book", "data", "recorded")
 
 
-def otherwise(root: Path, results: Path, slugs: list[str]) -> list[str]:
-    """A line for each result of these chapters that is not as recorded."""
-    lines = [(f"{slug}: {found.stem}, recorded in {FOLDER}", difference(root / FOLDER, found))
-             for slug, found in _computed(results, slugs)]  # fmt: skip
-    return [f"{what}, {how}" for what, how in lines if how]
+def otherwise(root: Path, results: Path, slugs: list[str], *, every: bool) -> list[str]:
+    """A line for each result of these chapters that is not as recorded; and for each that none computed, if `every`."""
+    lines, left = [], {path.stem for path in (root / FOLDER).glob("*.csv")} if every else set()
+    for slug, found in _computed(results, slugs):
+        if how := difference(root / FOLDER, found):
+            lines.append(f"{slug}: {found.stem}, recorded in {FOLDER}, {how}")
+        left.discard(found.stem)
+    return lines + [f"{name}, recorded in {FOLDER}, was computed by no chapter" for name in sorted(left)]
 
 
 def difference(folder: Path, found: Path) -> str:
@@ -37,7 +40,7 @@ def difference(folder: Path, found: Path) -> str:
     for name in new:
         numbers = all(pd.api.types.is_numeric_dtype(table[name]) for table in (new, old))
         same = (np.isclose(new[name], old[name], rtol=made["within"], atol=1e-9, equal_nan=True) if numbers
-                else (new[name] == old[name]) | new[name].isna() & old[name].isna())  # fmt: skip
+                else new[name].map(str) == old[name].map(str))  # fmt: skip
         if not np.all(same):
             row = int(np.argmin(same))
             return f"has {name} {old[name][row]} in row {row + 1}, which is {new[name][row]}"
@@ -46,11 +49,10 @@ def difference(folder: Path, found: Path) -> str:
 
 def keep(root: Path, results: Path, slugs: list[str]) -> Iterator[Path]:
     """Record what these chapters computed, with the date and the commit; what is as recorded stays."""
+    folder, today, sources = root / FOLDER, datetime.date.today().isoformat(), commit(but=FOLDER.as_posix())
     for slug, found in _computed(results, slugs):
-        folder = root / FOLDER
         if difference(folder, found):
-            made = facts(found.parent, found.stem)
-            made |= {"chapter": slug, "date": datetime.date.today().isoformat(), "commit": commit()}
+            made = facts(found.parent, found.stem) | {"chapter": slug, "date": today, "commit": sources}
             write(folder / found.name, found.read_bytes())
             write(folder / f"{found.stem}.json", as_json({key: made[key] for key in made if key != "read"}))
             yield FOLDER / found.name
