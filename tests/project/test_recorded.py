@@ -14,7 +14,6 @@ from book.companion import crowds, measured
 from book.make.chapters import read_chapters
 from book.make.environment import ROOT
 from crowder.beyond.error_rates import ErrorRates
-from crowder_tool import people
 
 
 def script(name):
@@ -58,26 +57,6 @@ def test_the_committed_scale_times_and_audits_are_complete():
     table = measured.read("audit")
     assert table[["data", "target"]].to_numpy().tolist() == [[name, t] for name in audits.DATA for t in audits.TARGETS]
     assert (table["runs"] == audits.RUNS).all()
-
-
-# --- similarities -----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.nightly
-def test_similarities_are_compared_on_labelled_records(tmp_path):
-    """A new measurement has the columns of the committed one."""
-    people([3] * 6 + [2] * 6 + [1] * 20, rng=1).to_csv(tmp_path / "ours.csv", index=False)
-    run("benchmarks/similarities.py", str(tmp_path), "--quick", "--results", str(tmp_path / "out"))
-    committed, table = measured.read("similarities"), pd.read_csv(tmp_path / "out" / "similarities.csv")
-    assert list(table) == list(committed) and set(table["similarity"]) == {"learned", "tf-idf", "q-grams"}
-    for (_, _, seed), part in table.groupby(["data", "similarity", "seed"]):
-        assert seed == 0 and part["found"].is_monotonic_increasing and part["found"].between(0, 1).all()
-
-
-def test_the_learned_similarity_is_nowhere_far_behind_the_best():
-    """As chapter 16 says."""
-    needed = measured.read("similarities").groupby(["data", "similarity"])["to_95"].first().unstack()
-    assert (needed["learned"] <= 1.1 * needed.min(axis=1)).all()
 
 
 # --- replays of strategies on crowds whose answers are all known ------------------------------------------------------
