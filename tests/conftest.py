@@ -35,8 +35,9 @@ collect_ignore = ["faults", "conftest.py", "book/conftest.py"]
 
 
 #: The files that take longest go first, each to one worker, which keeps what it has built.
-LONGEST = ("tiny_pages", "build", "runs", "alone", "texts", "charts", "held", "run", "killed_builds", "failing_builds",
-           "learned_ordering", "journal", "recorded", "habits", "noisy_ordering", "expected", "audit")  # fmt: skip
+LONGEST = ("tiny_pages", "build", "runs", "alone", "recording", "texts", "charts", "held", "run", "killed_builds",
+           "failing_builds", "learned_ordering", "journal", "recorded", "habits", "noisy_ordering", "expected",
+           "audit")  # fmt: skip
 #: One opened page is like another: these tests come last, one by one, so that the workers end together.
 LAST = "test_pages"
 #: Seconds for a build of the quick book.

@@ -24,13 +24,13 @@ LOOKS = {"learned": (BLUE, ""), "tf-idf": (ORANGE, (4, 2)), "q-grams": (GREY, (5
 def similarities(tried: pd.DataFrame):
     """Matches found against questions: a panel for each kind of data, a line for each file or order of ties."""
     color, dashes = ({name: look[i] for name, look in LOOKS.items()} for i in (0, 1))
-    fig, axes = plt.subplots(1, tried["data"].nunique(), figsize=(6.4, 2.9), sharey=True)
+    fig, axes = plt.subplots(1, tried["data"].nunique(), figsize=(6.4, 2.9), sharex=True, sharey=True)
     for ax, (name, part) in zip(axes, tried.groupby("data", sort=False), strict=True):
         drawn = {"x": "questions", "y": "share", "hue": "similarity", "palette": color, "style": "similarity", "ax": ax}
-        sns.lineplot(part, **drawn, dashes=dashes, units="trial", estimator=None, lw=1.2, legend=ax is axes[-1])
+        sns.lineplot(part, **drawn, dashes=dashes, units="trial", estimator=None, lw=1.2, legend=ax is axes[0])
         sns.scatterplot(part[part["share"] == part["share"].max()], **drawn, markers=["o", "s", "^"], legend=False)
         ax.set(xscale="log", title=name, xlabel="questions", ylabel="matches found", ylim=(0, 1.03))
-    axes[-1].legend(loc="lower right")
+    axes[0].legend(loc="lower right", borderaxespad=0, handlelength=1.6)
     return fig
 
 
