@@ -280,12 +280,13 @@ class Record(Build):
     """What is recorded, computed anew by the chapters that the profile names."""
 
     def run(self) -> None:
+        sources = environment.commit(but=recorded.FOLDER.as_posix())  # now: edits and commits may follow
         named = [c for c in self.selected if c.slug in self.profile]
         due = [c for c in named if not self._is_current(c)]
         self.set_up(parallel=len(due))
         self.say(f"executing {len(due)} of {len(self.chapters)} chapters, profile {self.setting}")
         self.execute(due, self.own, self.book)
-        for path in recorded.keep(ROOT, self.book.results, [c.slug for c in named]):
+        for path in recorded.keep(ROOT, self.book.results, [c.slug for c in named], sources):
             print(f"recorded: {path}")
 
 

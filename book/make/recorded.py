@@ -12,7 +12,6 @@ import pandas as pd
 
 from book.companion.recording import facts
 from book.companion.results import as_json, write
-from book.make.environment import commit
 
 FOLDER = Path("book", "data", "recorded")
 
@@ -47,9 +46,9 @@ def difference(folder: Path, found: Path) -> str:
     return ""
 
 
-def keep(root: Path, results: Path, slugs: list[str]) -> Iterator[Path]:
-    """Record what these chapters computed, with the date and the commit; what is as recorded stays."""
-    folder, today, sources = root / FOLDER, datetime.date.today().isoformat(), commit(but=FOLDER.as_posix())
+def keep(root: Path, results: Path, slugs: list[str], sources: str | None) -> Iterator[Path]:
+    """Record what these chapters computed, with the date and the commit of the sources; what is as recorded stays."""
+    folder, today = root / FOLDER, datetime.date.today().isoformat()
     for slug, found in _computed(results, slugs):
         if difference(folder, found):
             made = facts(found.parent, found.stem) | {"chapter": slug, "date": today, "commit": sources}
