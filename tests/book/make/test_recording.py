@@ -139,6 +139,7 @@ def test_how_a_result_differs_from_what_is_recorded(tmp_path, table, facts, how)
 def test_a_result_is_the_same_whether_it_was_read_or_computed(tmp_path, monkeypatch):
     """To the type of each column, and the last bit."""
     table = pd.DataFrame({"x": [0.1 + 0.2, 1e-300], "n": [1, 2], "name": ["a", "b"], "none": [None, 1.0]})
+    table["kind"] = pd.Categorical(["c", "d"])  # which a file does not know
     monkeypatch.setattr(recording, "FOLDER", tmp_path / "kept")
     monkeypatch.setenv("CROWDER_RESULTS", str(tmp_path / "made"))
     ask = {"n": (1, 2), "anew": False}  # a tuple is recorded as a list
@@ -148,7 +149,7 @@ def test_a_result_is_the_same_whether_it_was_read_or_computed(tmp_path, monkeypa
     (tmp_path / "kept" / "t.json").write_bytes(as_json(made | {"date": "2026-01-31"}))
     read = recording.recorded("t", lambda n: 1 / 0, **ask)
     pd.testing.assert_frame_equal(read.table, computed.table, check_exact=True)
-    pd.testing.assert_frame_equal(read.table, table, check_exact=True)
+    pd.testing.assert_frame_equal(read.table.drop(columns="kind"), table.drop(columns="kind"), check_exact=True)
     assert computed[1:] == ("simulated", "") and read[1:] == ("recorded", "Recorded on 2026-01-31.")
     with pytest.raises(ZeroDivisionError):
         recording.recorded("t", lambda n: 1 / 0, **ask | {"n": [1, 3]})
