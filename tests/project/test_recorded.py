@@ -7,7 +7,6 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from nightly import NIGHTLY
 from scipy import stats
 
 from book.companion import crowds, measured
@@ -25,7 +24,7 @@ def script(name):
 
 
 MEASURED = ROOT / "book" / "data" / "measured"
-replays, audits = script("crowds"), script("audits")
+replays = script("crowds")
 
 # --- times ------------------------------------------------------------------------------------------------------------
 
@@ -46,7 +45,7 @@ def test_the_orderings_are_timed_and_cost_less_than_a_sort(tmp_path):
     assert (table["ratio"] <= [1, 1, 0.5]).all()
 
 
-def test_the_committed_scale_times_and_audits_are_complete():
+def test_the_committed_times_are_complete():
     table = pd.read_csv(MEASURED / "scale.csv")
     numbers = ["records", "pairs", "questions", "seconds", "argsort_seconds", "ratio", "peak_mb"]
     assert np.isfinite(table[numbers]).all(axis=None) and (table[numbers] > 0).all(axis=None)
@@ -55,9 +54,6 @@ def test_the_committed_scale_times_and_audits_are_complete():
     table = pd.read_csv(MEASURED / "chapters.csv")
     assert table["chapter"].tolist() == [chapter.slug for chapter in read_chapters(ROOT)]
     assert (table["seconds"] > 0).all() and table["versions"].nunique() == 1
-    table = measured.read("audit")
-    assert table[["data", "target"]].to_numpy().tolist() == [[name, t] for name in audits.DATA for t in audits.TARGETS]
-    assert (table["runs"] == audits.RUNS).all()
 
 
 # --- replays of strategies on crowds whose answers are all known ------------------------------------------------------
@@ -139,11 +135,3 @@ def test_the_tables_that_are_recorded_are_those_of_the_files(real_crowds, crowds
     means = ["counted where it asked", "learned while asking"]
     found, known = (x[~x["how"].isin(means)].reset_index(drop=True) for x in (found, known))
     pd.testing.assert_frame_equal(found, known, atol=1e-4)
-
-
-def test_the_audits_that_are_recorded_are_what_the_runs_give(crowds_path, monkeypatch):
-    """gym has the smallest audits; the other data sets are audited in the same way. By day one target is audited."""
-    monkeypatch.setattr(audits, "TARGETS", audits.TARGETS if NIGHTLY else (0.9,))
-    monkeypatch.setenv(crowds.VARIABLE, str(crowds_path))
-    kept = measured.read("audit").query("data == 'gym' and target in @audits.TARGETS").reset_index(drop=True)
-    pd.testing.assert_frame_equal(audits.measured("gym"), kept, rtol=1e-5, check_dtype=False)
