@@ -24,10 +24,6 @@ ALT = {
         "allsports starts at one and ends on the diagonal. The third invented crowd and gym are single points at the "
         "left edge."
     ),
-    "fig-which-answers": (
-        "Three panels over the number of answers. On cora, recall of edge and evidence ordering rises steeply and "
-        "that of node ordering slowly. On allsports and gym, that of noisy ordering ends highest."
-    ),
 }
 
 #: What a chapter compares first: noisy ordering, a heuristic that believes every answer, and the best of the others.
@@ -80,20 +76,6 @@ def votes_wrong(counts):
         ax.set(ylim=(0.5, None), xticks=range(6))
     axes[0].set_ylabel("pairs")
     fig.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=3)
-    return fig
-
-
-def recall_and_f1(cora, real):
-    """Recall on cora with a perfect crowd; F1 on two real crowds."""
-    fig, axes = plt.subplots(1, 3, figsize=(6.4, 2.9), sharey=True, width_ratios=(1.2, 1, 1))
-    parts = [("cora, perfect crowd", cora, "recall")]
-    parts += [(name, real[real["crowd"] == name], "F1") for name in ("allsports", "gym")]
-    for ax, (title, frame, what) in zip(axes, parts, strict=True):
-        for ordering, curve in frame.groupby("ordering"):
-            ax.plot(curve["answers"] / 1000, curve[what], **LOOKS[ordering], label=ordering)
-        ax.set(title=title, xlabel="answers (thousands)", ylim=(0, 1.02), xlim=(0, None))
-    axes[0].set(ylabel="recall, or F1")
-    fig.legend(*axes[1].get_legend_handles_labels(), loc="outside upper center", ncols=4)
     return fig
 
 
