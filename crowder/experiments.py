@@ -5,7 +5,7 @@ Repetitions run in joblib; the results do not depend on the number of processes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -120,8 +120,8 @@ def sweep(
     return pd.DataFrame(rows)
 
 
-def replay(ordering: Any, oracle: Oracle, labels: ArrayLike, *, budget: float = float("inf")) -> pd.DataFrame:
-    r"""Run an ordering with an oracle that may err, and compare its clusters with the truth after every answer.
+def replay(strategy: Any, oracle: Oracle, labels: ArrayLike, *, budget: float = float("inf")) -> pd.DataFrame:
+    r"""Let a strategy ask an oracle that may err, and compare its clusters with the truth as it goes on.
 
     Of the pairs of records, a are joined, m match, and b both: precision is b/a (1 if a = 0), recall b/m and
 
@@ -129,19 +129,25 @@ def replay(ordering: Any, oracle: Oracle, labels: ArrayLike, *, budget: float = 
 
     Parameters
     ----------
-    ordering : Ordering, or one that revises its clusters, such as NoisyOrdering
-        It goes on from where it is.
+    strategy : Ordering, one that revises its clusters, such as NoisyOrdering, or callable
+        An ordering goes on from where it is. A function is called with the oracle, and yields clusters now and then.
     oracle : callable
         Answers ``oracle(i, j)``; need not be right.
     labels : array_like, shape (n,)
         The true entities.
     budget : int, keyword only
-        At most so many answers.
+        What more than so many answers would add is left out.
 
     Returns
     -------
     pandas.DataFrame
-        A row before the first answer and after each: ``answers``, ``recall``, ``precision``, ``F1``.
+        A row for each clustering, of an ordering before the first answer and after each: ``answers``, which are all
+        that the oracle gave by then, ``recall``, ``precision``, ``F1``.
+
+    Raises
+    ------
+    ValueError
+        If the clusters are not of as many records as there are labels.
 
     See Also
     --------
@@ -150,7 +156,7 @@ def replay(ordering: Any, oracle: Oracle, labels: ArrayLike, *, budget: float = 
 
     Notes
     -----
-    O(n) for an answer, besides what the ordering takes.
+    O(n log n) for a row, besides what the strategy takes.
 
     Examples
     --------
@@ -161,18 +167,35 @@ def replay(ordering: Any, oracle: Oracle, labels: ArrayLike, *, budget: float = 
     1        1     1.0        1.0  1.0
     2        2     1.0        1.0  1.0
     """
-    truth = np.unique(validation.as_array(labels, "labels"), return_inverse=True)[1]
-    revises = not hasattr(ordering, "resolution")
+    truth = validation.labels(labels)
     rows: list[tuple[int, float, float, float]] = []
+    paid = 0
+
+    def counted(i: int, j: int) -> bool:
+        nonlocal paid
+        paid += 1
+        return bool(oracle(i, j))
+
+    for clusters in strategy(counted) if callable(strategy) else _asking(strategy, counted):
+        if paid <= budget:
+            found = validation.labels(clusters, len(truth))
+            sizes = (np.unique(x, return_counts=True)[1] for x in (found, truth, found * len(truth) + truth))
+            joined, match, right = (float((m * (m - 1)).sum()) for m in sizes)
+            rows.append((paid, right / match if match else 1.0, right / joined if joined else 1.0,
+                         2 * right / (joined + match) if joined + match else 1.0))  # fmt: skip
+        if paid >= budget:
+            break
+    return pd.DataFrame(rows, columns=["answers", "recall", "precision", "F1"])
+
+
+def _asking(ordering: Any, oracle: Oracle) -> Iterator[np.ndarray]:
+    """The clusters of an ordering before the first answer and after each."""
+    revises = not hasattr(ordering, "resolution")
     while True:
-        clusters = ordering.clusters if revises else ordering.resolution.clusters
-        both = np.unique(clusters * np.int64(len(truth)) + truth, return_counts=True)[1]
-        joined, match, right = (float((m * (m - 1)).sum()) for m in (np.bincount(clusters), np.bincount(truth), both))
-        rows.append((len(rows), right / match if match else 1.0, right / joined if joined else 1.0,
-                     2 * right / (joined + match) if joined + match else 1.0))  # fmt: skip
-        if len(rows) > budget or (pair := ordering.ask()) is None:
-            return pd.DataFrame(rows, columns=["answers", "recall", "precision", "F1"])
-        ordering.tell(pair, bool(oracle(*pair)))
+        yield ordering.clusters if revises else ordering.resolution.clusters
+        if (pair := ordering.ask()) is None:
+            return
+        ordering.tell(pair, oracle(*pair))
 
 
 def _spawn(rng: Seed, number: int) -> list[np.random.Generator]:
