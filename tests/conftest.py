@@ -1,4 +1,4 @@
-"""Fixtures: the records of cora and two real crowds, where they are at hand; the rendered book, and a browser for it.
+"""Fixtures: the records of cora and real crowds, where they are at hand; the rendered book, and a browser for it.
 
 The pages of the last build are used if their sources have not changed since; otherwise the book is built once, with the
 quick profile, however many workers the tests have. Its pages are laid out as those of the full book, and have fewer
@@ -21,9 +21,9 @@ from hypothesis import settings
 from needing import chromium, missing
 from nightly import NIGHTLY
 
-from book.companion import crowds
 from book.make import folders
 from crowder.cora import CORA_VARIABLE, cora_records
+from crowder.datasets import Crowd, crowd
 
 ROOT = Path(__file__).resolve().parents[1]
 BESIDE = ROOT.parent / "shared" / "data"
@@ -87,17 +87,17 @@ def cora_frame(cora_path: Path) -> pd.DataFrame:
 
 @pytest.fixture(scope="session")
 def crowds_path() -> Path:
-    """The folder of the two real crowds."""
-    path = Path(os.environ.get(crowds.VARIABLE) or BESIDE / "crowds")
+    """The folder of the real crowds."""
+    path = Path(os.environ.get("CROWDER_CROWDS") or BESIDE / "crowds")
     if not path.is_dir():
-        missing("crowds", f"{crowds.VARIABLE} leads to no folder, and there is no ../shared/data/crowds")
+        missing("crowds", "CROWDER_CROWDS leads to no folder, and there is no ../shared/data/crowds")
     return path
 
 
 @pytest.fixture(scope="session")
-def real_crowds(crowds_path: Path) -> dict[str, crowds.Crowd]:
+def real_crowds(crowds_path: Path) -> dict[str, Crowd]:
     """The crowds themselves, by name."""
-    return {name: crowds.read(crowds_path, name) for name in ("gym", "allsports")}
+    return {name: crowd(crowds_path / name) for name in ("gym", "allsports", "landmarks")}
 
 
 @pytest.fixture(scope="session")

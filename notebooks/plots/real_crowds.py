@@ -1,5 +1,7 @@
 """Figures of the chapters *Real crowds* and *Which ordering for my data?*."""
 
+from itertools import cycle
+
 import matplotlib.pyplot as plt
 from book.companion.figures import EDGE, EVIDENCE, GREEN, GREY, INK, MATCH, NODE, NOISY, NONMATCH, RED, SKY
 
@@ -44,8 +46,8 @@ LOOKS = {
 
 def answers_paid_for(curves, shares, level=None):
     """F1, or other shares, of each strategy on each crowd."""
-    size = (6.4, 0.9 + 2.3 * len(shares))
-    fig, axes = plt.subplots(len(shares), 2, figsize=size, sharey=True, sharex="col", squeeze=False)
+    size, names = (6.4, 0.9 + 2.3 * len(shares)), curves["crowd"].unique()
+    fig, axes = plt.subplots(len(shares), len(names), figsize=size, sharey=True, sharex="col", squeeze=False)
     for column, (crowd, part) in zip(axes.T, curves.groupby("crowd", sort=False), strict=True):
         for ax, what in zip(column, shares, strict=True):
             for name, look in LOOKS.items():
@@ -68,7 +70,8 @@ def answers_paid_for(curves, shares, level=None):
 def votes_wrong(counts):
     """Pairs of gym by how many of five votes are wrong: counted, and expected of two models."""
     fig, axes = plt.subplots(1, 2, figsize=(6.4, 3.2))
-    for ax, (match, part) in zip(axes, counts.groupby("match", sort=False), strict=True):
+    for ax, match in zip(axes, (True, False), strict=True):
+        part = counts[counts["match"] == match]
         ax.bar(part["wrong"], part["pairs"], width=0.7, **(MATCH if match else NONMATCH).fill, label="counted")
         ax.plot(part["wrong"], part["looks"], "-", marker="s", ms=5, color=INK, label="model of looks")
         ax.plot(part["wrong"], part["independent"], ":", marker="o", ms=5, color=GREY, label="independent")
@@ -84,7 +87,7 @@ def reliability(bins, least):
     fig, ax = plt.subplots(figsize=(6.4, 3.6))
     ax.plot([0, 1], [0, 1], color=GREY, lw=1, ls="--")
     bins = bins[bins["records"] >= least]
-    for (crowd, part), marker in zip(bins.groupby("crowd", sort=False), "os^Dv", strict=True):
+    for (crowd, part), marker in zip(bins.groupby("crowd", sort=False), cycle("os^DvP")):
         ax.plot(part["stated"], part["right"], marker=marker, ms=5, label=crowd, clip_on=False)
     ax.set(xlabel="stated", ylabel="right", xlim=(0, 1), ylim=(0, 1.02))
     fig.legend(loc="outside upper center", ncols=2)
