@@ -8,18 +8,19 @@ from book.companion.figures import EDGE, EVIDENCE, GREEN, GREY, INK, MATCH, NODE
 #: What the figures show, for readers who cannot see them.
 ALT = {
     "fig-crowds-answers": (
-        "Eight curves in each of two panels. On gym, that of noisy ordering starts at 0.9 and stays near 0.95; on "
-        "allsports it rises with the others and passes 0.95 first. Edge, node, evidence and hybrid ordering end "
-        "well below, and those of member votes and control queries rise later."
+        "Eight curves in each of three panels. On gym, that of noisy ordering starts at 0.9 and stays near 0.95; on "
+        "allsports it rises with the others and passes 0.95 first; on landmarks it rises far later than that of edge "
+        "ordering, and ends higher. Edge, node, evidence and hybrid ordering end below 0.95, and the curves of member "
+        "votes and control queries rise later."
     ),
     "fig-crowds-votes": (
         "Bars fall from zero to five wrong votes. The independent model falls far below the bars at four and "
         "five; the other model stays close to the bars."
     ),
     "fig-crowds-recall": (
-        "Eight curves in each of four panels. Recall rises for all; the precision of edge, node, evidence and "
-        "hybrid ordering falls, on gym to about a half, while that of noisy ordering ends near one, on allsports "
-        "after a dip."
+        "Eight curves in each of six panels. Recall rises for all. The precision of edge, node, evidence and hybrid "
+        "ordering falls, on gym to about a half, while that of noisy ordering ends near one, on allsports after a dip. "
+        "On landmarks all precision is near one, but for the first answers of noisy ordering."
     ),
     "fig-crowds-stated": (
         "Two curves that rise less than the diagonal: above it at the left, clearly below it at the right. That of "
