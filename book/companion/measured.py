@@ -1,7 +1,6 @@
 """What was measured once, read from ``book/data/measured/``.
 
-The pages must be identical in every build, so chapters measure no times and replay no crowd for half an hour: they read
-what ``make bench`` and ``benchmarks/crowds.py`` wrote.
+The pages must be identical in every build, so chapters measure no times: they read what ``make bench`` wrote.
 """
 
 from pathlib import Path
