@@ -7,12 +7,14 @@ from nightly import NIGHTLY
 from scipy import stats
 
 from book.companion.recording import FOLDER
+from book.make import numbers
 from book.make.chapters import read_chapters
 from book.make.environment import ROOT
 from crowder.datasets import Crowd
 
-SOURCES = {cell["id"]: cell["source"] for chapter in read_chapters(ROOT) if chapter.slug == "11-real-crowds"
-           for cell in chapter.notebook()["cells"] if cell["cell_type"] == "code"}  # fmt: skip
+(CHAPTER,) = (chapter for chapter in read_chapters(ROOT) if chapter.slug == "11-real-crowds")
+#: The code of each cell; the last one asks for the numbers of the text.
+SOURCES = {cell["id"]: cell["source"] for cell in numbers.asking(CHAPTER)["cells"] if cell["cell_type"] == "code"}
 
 
 def cells(*names, **parameters):
