@@ -90,7 +90,7 @@ def folder(request, tmp_path):
     """Four records, two entities, in both forms of the files; the pair (5, 7) is answered wrongly by two of three."""
     gold, between = ("0,5,7\n1,6,9\n", ",") if request.param == "by entity" else ("5 0\n6 1\n7 0\n9 1\n", " ")
     scores = {(5, 7): 0.9, (6, 9): 0.8, (5, 6): 0.3, (5, 9): 0.2, (7, 6): 0.1, (7, 9): 1.5, (5, 1): 0.4}
-    votes = dict.fromkeys(scores, (0, 0, 0)) | {(5, 7): (1, 0, 0), (6, 9): (1, 1, 1), (7, 9): (0, 0)}
+    votes = dict.fromkeys(scores, (0, 0, 0)) | {(5, 7): (1, 0, 0), (6, 9): (1, 1, 1), (7, 9): (1, 0)}
     (tmp_path / "gold.txt").write_text(gold)
     for name, head, rows in (("graph", "4 7\n", {pair: [w] for pair, w in scores.items()}), ("answers", "", votes)):
         lines = [between.join(map(str, (*pair, *values))) + "\n" for pair, values in rows.items()]
@@ -105,6 +105,7 @@ def test_a_crowd_is_read_in_the_order_of_its_records(folder):
     assert crowd.condensed.tolist() == [0.3, 0.9, 0.2, 0.1, 0.8, 1.0]
     assert crowd.votes[1].tolist() == [1, 0, 0] and np.isnan(crowd.votes[5]).tolist() == [False, False, True]
     assert crowd.oracle(1)(2, 0) and not crowd.oracle(3)(0, 2) and crowd.oracle(3)(1, 3)
+    assert crowd.oracle(1)(2, 3) and not crowd.oracle(3)(2, 3)  # of two votes, one is no majority
 
 
 @pytest.mark.parametrize("name", ["graph", "answers"])
