@@ -374,8 +374,9 @@ def crowd(folder: str | os.PathLike[str]) -> Crowd:
     at = Path(validation.path(folder))
     if missing := [name for name in ("graph", "answers", "gold") if not (at / f"{name}.txt").is_file()]:
         raise FileNotFoundError(f"{needs}; {at} has no {missing[0]}.txt")
-    if "," in (at / "gold.txt").read_text(encoding="utf-8"):
-        entity = {record: number for number, line in enumerate(_lines(at / "gold.txt")) for record in line[1:]}
+    gold = (at / "gold.txt").read_text(encoding="utf-8")
+    if "," in gold:  # the entity may have a name
+        entity = {float(x): number for number, line in enumerate(gold.splitlines()) for x in line.split(",")[1:]}
     else:
         entity = {record: int(number) for record, number in _lines(at / "gold.txt")}
     records = {record: number for number, record in enumerate(sorted(entity))}

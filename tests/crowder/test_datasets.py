@@ -88,7 +88,7 @@ def test_disney_is_figure_1():
 @pytest.fixture(params=["by entity", "by record"])
 def folder(request, tmp_path):
     """Four records, two entities, in both forms of the files; the pair (5, 7) is answered wrongly by two of three."""
-    gold, between = ("0,5,7\n1,6,9\n", ",") if request.param == "by entity" else ("5 0\n6 1\n7 0\n9 1\n", " ")
+    gold, between = ("Ann Lee,5,7\n1,6,9\n", ",") if request.param == "by entity" else ("5 0\n6 1\n7 0\n9 1\n", " ")
     scores = {(5, 7): 0.9, (6, 9): 0.8, (5, 6): 0.3, (5, 9): 0.2, (7, 6): 0.1, (7, 9): 1.5, (5, 1): 0.4}
     votes = dict.fromkeys(scores, (0, 0, 0)) | {(5, 7): (1, 0, 0), (6, 9): (1, 1, 1), (7, 9): (1, 0)}
     (tmp_path / "gold.txt").write_text(gold)
