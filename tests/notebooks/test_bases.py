@@ -13,7 +13,7 @@ NEITHER, RANDOM, MEAN, READ = range(4)
 FITS = {NEITHER: ["exact"], RANDOM: ["simulated", "exact, where"], MEAN: ["simulated"], READ: ["recorded"]}
 
 SOURCES = {"rng", "seed", "seeds", "default_rng", "SeedSequence"}
-FILES = {"recorded", "measured.read"}
+FILES = {"recorded"}
 MEANS = {"mean", "mean_and_error", "median", "std", "sem"}
 ADDS = {"add", "append", "extend", "insert", "update"}
 EVIDENCE = {"agreement": "exact", "bounded": "exact", "published.compare": "exact", "simulation": "simulated",
@@ -124,7 +124,6 @@ PLANTED = {
     "cases are not named": ("10-faulty-crowd", "where=places_tried", "", "exact, not"),
     "the paper's number is compared with one": ("09-cora", WANTED, 'basis="exact"', "exact, not simulated"),
     "a table is computed": (GAP, RUNS, f'\nruns = recorded("x", {BEST}).table', "simulated, not recorded"),
-    "a file is computed": (GAP, RUNS, '\nruns = measured.read("x")', "simulated, not recorded"),
     "runs are read": (GAP, f"{IDEAL}, {WANTED}", f"{IDEAL}, basis=found.basis", "recorded, not"),
     "print is random": ("08-synthetic", "(in_print, 0.5", f"(in_print, 0.5, {WANTED}", "simulated, not exact"),
     "print has an error": ("08-synthetic", "exceeds(less, its_error", "exceeds(in_print, 0.01", "simulated, not exact"),

@@ -5,14 +5,9 @@ import sys
 
 import numpy as np
 import pandas as pd
-<<<<<<< HEAD
-=======
-from nightly import NIGHTLY
->>>>>>> 2b3d92a (Drop an import that is not used)
 
 from book.make.chapters import read_chapters
 from book.make.environment import ROOT
-
 
 MEASURED = ROOT / "book" / "data" / "measured"
 
