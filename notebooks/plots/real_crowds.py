@@ -24,8 +24,8 @@ ALT = {
     ),
     "fig-crowds-stated": (
         "Two curves that rise less than the diagonal: above it at the left, clearly below it at the right. That of "
-        "allsports starts at one and ends on the diagonal. The third invented crowd and gym are single points at the "
-        "left edge."
+        "allsports starts at one and ends on the diagonal; that of landmarks, two points, rises to it from near zero. "
+        "The third invented crowd and gym are single points at the left edge."
     ),
 }
 
