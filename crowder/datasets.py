@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from crowder.models import SimilarityModel
 
-__all__ = ["Crowd", "Dataset", "cora", "cora_records", "crowd", "disney", "synthetic"]
+__all__ = ["Crowd", "Dataset", "cora", "cora_records", "disney", "read_crowd", "synthetic"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +139,7 @@ class Crowd(Dataset):
 
     See Also
     --------
-    crowder.datasets.crowd : reads one from its files.
+    crowder.datasets.read_crowd : reads one from its files.
     crowder.experiments.replay : what each answer adds.
 
     Examples
@@ -334,7 +334,7 @@ def cora(similarity: str = "jaccard-tokens", *, records: pd.DataFrame | None = N
     return Dataset("cora", condensed, anonymous_labels(records["label"]), "computed from the records", records)
 
 
-def crowd(folder: str | os.PathLike[str]) -> Crowd:
+def read_crowd(folder: str | os.PathLike[str]) -> Crowd:
     """A real crowd, from a folder with similarities, answers and true entities of all pairs of some records.
 
     Parameters
@@ -363,7 +363,7 @@ def crowd(folder: str | os.PathLike[str]) -> Crowd:
 
     Examples
     --------
-    >>> crowd("")
+    >>> read_crowd("")
     Traceback (most recent call last):
         ...
     FileNotFoundError: a real crowd needs a folder with graph.txt, answers.txt and gold.txt; none is given

@@ -23,7 +23,7 @@ from nightly import NIGHTLY
 
 from book.make import folders
 from crowder.cora import CORA_VARIABLE, cora_records
-from crowder.datasets import Crowd, crowd
+from crowder.datasets import Crowd, read_crowd
 
 ROOT = Path(__file__).resolve().parents[1]
 BESIDE = ROOT.parent / "shared" / "data"
@@ -97,7 +97,7 @@ def crowds_path() -> Path:
 @pytest.fixture(scope="session")
 def real_crowds(crowds_path: Path) -> dict[str, Crowd]:
     """The crowds themselves, by name."""
-    return {name: crowd(crowds_path / name) for name in ("gym", "allsports", "landmarks")}
+    return {name: read_crowd(crowds_path / name) for name in ("gym", "allsports", "landmarks")}
 
 
 @pytest.fixture(scope="session")

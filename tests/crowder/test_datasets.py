@@ -99,7 +99,7 @@ def folder(request, tmp_path):
 
 
 def test_a_crowd_is_read_in_the_order_of_its_records(folder):
-    crowd = datasets.crowd(folder)
+    crowd = datasets.read_crowd(folder)
     assert (crowd.name, crowd.labels.tolist()) == (folder.name, [0, 1, 0, 1])  # records 5, 6, 7, 9
     # (5,6), (5,7), (5,9), (6,7), (6,9), (7,9); similarities are clipped to [0, 1]
     assert crowd.condensed.tolist() == [0.3, 0.9, 0.2, 0.1, 0.8, 1.0]
@@ -113,13 +113,13 @@ def test_a_missing_pair_of_a_crowd_is_an_error(folder, name):
     path = folder / f"{name}.txt"
     path.write_text("".join(line for line in path.read_text().splitlines(True) if line[0] != "6"))
     with pytest.raises(ValueError, match="a pair has no similarity or no answer"):
-        datasets.crowd(folder)
+        datasets.read_crowd(folder)
 
 
 def test_a_missing_file_of_a_crowd_is_named(folder):
     (folder / "gold.txt").unlink()
     with pytest.raises(FileNotFoundError, match=r"has no gold\.txt"):
-        datasets.crowd(folder)
+        datasets.read_crowd(folder)
 
 
 @pytest.mark.parametrize(

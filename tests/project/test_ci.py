@@ -13,7 +13,7 @@ from file_server import file_server
 
 from book.make.environment import ROOT
 from crowder.cora import cora_records, fetching
-from crowder.datasets import crowd
+from crowder.datasets import read_crowd
 
 TEXTS = {path.stem: path.read_text(encoding="utf-8") for path in sorted((ROOT / ".github" / "workflows").glob("*.yml"))}
 JOBS = {f"{name}, {job}": found for name, text in TEXTS.items() for job, found in yaml.safe_load(text)["jobs"].items()}
@@ -158,7 +158,7 @@ def test_the_records_and_the_crowds_are_fetched_and_their_tests_may_not_be_skipp
     assert said.err == "" and len(cora_records(folder / "cora.csv")) == 1879
     for name in ("gym", "allsports", "landmarks"):
         assert {path.name for path in (folder / "crowds" / name).iterdir()} == {"answers.txt", "gold.txt", "graph.txt"}
-    assert len(crowd(folder / "crowds" / "gym").labels) == 94
+    assert len(read_crowd(folder / "crowds" / "gym").labels) == 94
 
 
 @pytest.mark.parametrize(
