@@ -20,10 +20,14 @@ from math import lgamma
 import numpy as np
 from numba import njit
 
-__all__ = ["certainty", "correlation", "log_odds", "most_urgent", "move", "probable", "tally"]
+__all__ = ["certainty", "correlation", "log_odds", "most", "most_urgent", "probable", "sums_tell", "tally"]
 
 #: Values whose variance is smaller are equal but for rounding.
 SAME = 1e-12
+
+#: The largest similarity is preferred to sums only if it tells a record's cluster from another in more than the first
+#: share of the comparisons, and sums in fewer than the second: where both do, sums need fewer answers.
+TELLING = 0.9, 0.97
 
 
 @njit(cache=True)
@@ -39,16 +43,15 @@ def tally(values, labels):
 
 
 @njit(cache=True)
-def move(values, sums, labels, i, to):
-    """Update such sums before record i moves to another cluster. O(n)."""
-    before = labels[i]
-    for j in range(len(labels)):
-        if j != i:
-            b = labels[j]
-            sums[before, b] -= values[i, j]
-            sums[b, before] -= values[i, j]
-            sums[to, b] += values[i, j]
-            sums[b, to] += values[i, j]
+def most(values, labels):
+    """The largest of symmetric values of pairs of records between clusters, (n, n)."""
+    n = len(labels)
+    largest = np.full((n, n), -np.inf)
+    for i in range(n):
+        for j in range(n):
+            if j != i:
+                largest[labels[i], labels[j]] = max(largest[labels[i], labels[j]], values[i, j])
+    return largest
 
 
 @njit(cache=True)
@@ -58,19 +61,21 @@ def log_odds(answered, similar, size, base, rho, a, b):
 
 
 @njit(cache=True)
-def most_urgent(answered, similar, unasked, size, base, rho, fitted):
-    """The pair of clusters with the most expected wrong pairs of records, and the logarithm of this number.
+def most_urgent(answered, similar, nearest, unasked, size, base, rho, least, by_sums, fitted):
+    """The most urgent pair of clusters, and its urgency; (-1, -1, -inf) if none expects more than e^`least` wrong pairs
+    of records, nearly min(e^λ, 1) |A||B|, or none has a pair that was not asked about. O(k²) for k clusters.
 
-    That is min(λ, 0) + ln |A||B|, nearly. (-1, -1, -inf) if all pairs of records have been asked about. O(k²) for k
-    clusters.
+    With `by_sums`, the urgency is the logarithm of this number. Otherwise it is that of the records expected to be in
+    the wrong cluster, min(|A|, |B|) for two clusters that are one; and in λ the evidence of the most similar pair,
+    `nearest`, replaces the damped sum.
 
     With `fitted`, λ of clusters whose records are similar is without what they owe to having been fitted to the
     answers: of many splits of one entity, that with the fewest "yes" across was found. There are about
     Γ(|A| + |B|) / (Γ(|A|) Γ(|B|)) of these sizes.
     """
     alive = np.flatnonzero(size)
+    log_size = np.log(np.maximum(size, 1))
     best, x, y = -np.inf, -1, -1
-    most = 2 * np.log(size.sum())  # more than any gain below
     for t, a in enumerate(alive):
         for b in alive[:t]:
             if unasked[a, b] == 0:
@@ -78,11 +83,13 @@ def most_urgent(answered, similar, unasked, size, base, rho, fitted):
             value = log_odds(answered, similar, size, base, rho, a, b)
             if fitted and similar[a, b] > 0:
                 value += lgamma(size[a] + size[b]) - lgamma(size[a]) - lgamma(size[b])
-            value = min(value, 0.0)
-            if value + most > best:  # logarithms take time
-                value += np.log(size[a] * size[b])
-                if value > best:
-                    best, x, y = value, a, b
+            value = min(value, 0.0) + log_size[a] + log_size[b]
+            if value <= least:
+                continue
+            if not by_sums:
+                value = min(base + answered[a, b] + nearest[a, b], 0.0) + min(log_size[a], log_size[b])
+            if value > best:
+                best, x, y = value, a, b
     return x, y, best
 
 
@@ -174,3 +181,38 @@ def correlation(values: np.ndarray, clusters: np.ndarray) -> float:
     own = squares - 2 * mean * sums + m * mean**2
     variance = own.sum() / m.sum()
     return float(((sums - m * mean) ** 2 - own).sum() / (m * (m - 1)).sum() / variance) if variance > SAME else 1.0
+
+
+def sums_tell(values: np.ndarray, free: np.ndarray, clusters: np.ndarray, rho: float) -> bool:
+    """Whether damped sums of `values` tell a record's cluster from the others; if not, the largest value does better.
+
+    For each record, its cluster is compared with every other one, if the record has at least two `free` pairs with
+    both. Only these count: to be asked about, a pair had to be similar. The largest value does better if it is larger
+    in the record's own cluster more often than the sum is, within the limits `TELLING`. `values` and `free` are
+    symmetric, (n, n); `clusters` are in 0, ..., k - 1. O(n²).
+
+    Examples
+    --------
+    Two clusters of three records in a row: each is similar to its neighbours, and a little to the other cluster.
+
+    >>> clusters, places = np.repeat([0, 1], 3), np.array([0, 1, 2, 10, 11, 12])
+    >>> near = (abs(places[:, None] - places) == 1) * 1.0
+    >>> other = clusters[:, None] != clusters
+    >>> free = ~np.eye(6, dtype=bool)
+    >>> [sums_tell(near + little * other, free, clusters, 0.5) for little in (0.1, 0.8)]
+    [True, False]
+    """
+    size, order = np.bincount(clusters), np.argsort(clusters, kind="stable")
+    starts = np.cumsum(size) - size
+    number, sums = (np.add.reduceat(x[:, order], starts, axis=1) for x in (free.astype(np.int64), values * free))
+    largest = np.maximum.reduceat(np.where(free, values, -np.inf)[:, order], starts, axis=1)
+    own = np.arange(len(clusters)), clusters
+    compared = (number > 1) & (number[own] > 1)[:, None]
+    compared[own] = False
+    if not compared.any():
+        return True
+    by_sum, by_largest = (
+        ((x[own][:, None] > x)[compared].sum() + (x[own][:, None] >= x)[compared].sum()) / (2 * compared.sum())
+        for x in (sums / (1 + rho * np.maximum(number - 1, 0)), largest)
+    )
+    return bool(by_largest <= max(by_sum, TELLING[0]) or by_sum >= TELLING[1])

@@ -110,19 +110,19 @@ def cuts(values, parent, order, labels):
 @njit(cache=True)
 def weak_cuts(s, e, labels, base, rho, order_by):
     """λ (`crowder.beyond.cluster_odds`) of the cut above each record in a spanning tree of its cluster, inf for a root;
-    the number of pairs that the cut separates; and the trees, which are maximum spanning trees by `order_by`."""
+    the number of records below the cut; and the trees, which are maximum spanning trees by `order_by`."""
     n = len(labels)
     parent, order = spanning_tree(order_by, labels)
     answered, similar = cuts(s, parent, order, labels), cuts(e, parent, order, labels)
     size, below = np.bincount(labels), np.ones(n, np.int64)
-    weak, pairs = np.full(n, np.inf), np.ones(n, np.int64)
+    weak = np.full(n, np.inf)
     for t in range(n - 1, -1, -1):
         x = order[t]
         if parent[x] != -1:
             below[parent[x]] += below[x]
-            pairs[x] = below[x] * (size[labels[x]] - below[x])
-            weak[x] = base + answered[x] + similar[x] / (1.0 + rho * (pairs[x] - 1))
-    return weak, pairs, parent, order
+            pairs = below[x] * (size[labels[x]] - below[x])
+            weak[x] = base + answered[x] + similar[x] / (1.0 + rho * (pairs - 1))
+    return weak, below, parent, order
 
 
 @njit(cache=True)

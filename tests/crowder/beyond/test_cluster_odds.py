@@ -1,11 +1,11 @@
-"""Log-odds between clusters: sums kept while records move, and probabilities against their definitions."""
+"""Log-odds between clusters: urgencies and probabilities against their definitions."""
 
 from itertools import combinations
 
 import numpy as np
 import pytest
 
-from crowder.beyond.cluster_odds import certainty, correlation, most_urgent, move, probable, tally
+from crowder.beyond.cluster_odds import TELLING, certainty, correlation, most, most_urgent, probable, sums_tell, tally
 from crowder.beyond.clustering import weak_cuts
 
 
@@ -27,34 +27,66 @@ def members(labels, name):
     return np.flatnonzero(labels == name).tolist()
 
 
-def test_sums_between_clusters_follow_the_records_that_move(state):
-    s, _, labels = state
-    sums = tally(s, labels)
-    for i, to in [(0, 3), (4, 9), (5, 9), (0, 7), (9, 0)]:
-        move(s, sums, labels, i, to)
-        labels[i] = to
-        apart = ~np.eye(10, dtype=bool)
-        np.testing.assert_allclose(sums[apart], tally(s, labels)[apart], atol=1e-12)
-
-
-def test_the_most_urgent_pair_of_clusters_is_that_with_the_most_expected_wrong_pairs(state):
+@pytest.mark.parametrize("by_sums", [True, False])
+def test_the_most_urgent_pair_of_clusters_by_its_definition(state, by_sums):
+    """With the damped sum of similarities and all pairs, or with the most similar pair and the smaller cluster."""
     s, e, labels = state
-    sums, unasked, size = (tally(s, labels), tally(e, labels)), np.ones((10, 10)), np.bincount(labels, minlength=10)
-    urgency = {}
+    unasked, size = np.ones((10, 10)), np.bincount(labels, minlength=10)
+    sums = tally(s, labels), tally(e, labels), most(e, labels)
+    urgency, wrong = {}, []
     for a, b in combinations(np.unique(labels), 2):
         here, there = members(labels, a), members(labels, b)
-        urgency[b, a] = min(naive(s, e, -3.0, 0.5, here, there), 0) + np.log(len(here) * len(there))
+        odds = naive(s, e, -3.0, 0.5, here, there)
+        wrong.append(min(odds, 0) + np.log(len(here) * len(there)))
+        if by_sums:
+            urgency[b, a] = wrong[-1]
+        else:
+            odds = naive(s, 0 * e, -3.0, 0.5, here, there) + e[np.ix_(here, there)].max()
+            urgency[b, a] = min(odds, 0) + np.log(min(len(here), len(there)))
     for pair in sorted(urgency, key=urgency.get, reverse=True):  # one after the other is excluded
-        a, b, value = most_urgent(*sums, unasked, size, -3.0, 0.5, False)
+        a, b, value = most_urgent(*sums, unasked, size, -3.0, 0.5, -np.inf, by_sums, False)
         assert {a, b} == set(pair) and value == pytest.approx(urgency[pair])
         unasked[a, b] = unasked[b, a] = 0
-    assert most_urgent(*sums, unasked, size, -3.0, 0.5, False) == (-1, -1, -np.inf)
+    nothing = (-1, -1, -np.inf)
+    assert most_urgent(*sums, unasked, size, -3.0, 0.5, -np.inf, by_sums, False) == nothing
+    unasked[:] = 1  # whether it is left alone depends on the expected number of wrong pairs in either case
+    for least, asks in ((max(wrong) - 1e-6, True), (max(wrong) + 1e-6, False)):
+        assert (most_urgent(*sums, unasked, size, -3.0, 0.5, least, by_sums, False) != nothing) == asks
+
+
+def test_sums_or_the_largest_by_their_definition():
+    """Over free pairs, with ties of one half; the largest only if it is right often enough, and sums are not."""
+    chosen = set()
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        n, labels = 12, np.unique(rng.integers(4, size=12), return_inverse=True)[1]
+        values, free = np.zeros((n, n)), np.zeros((n, n), bool)
+        upper = np.triu_indices(n, 1)
+        same = labels[upper[0]] == labels[upper[1]]
+        high = 9 * same * (rng.random(len(same)) < (0.3, 0.6, 0.7, 0.8)[seed % 4])
+        values[upper] = np.maximum(high, rng.integers(4, size=len(same)))
+        free[upper] = rng.random(len(same)) < 0.9
+        values, free = values + values.T, free | free.T
+        right = np.zeros(2)
+        count = 0
+        for i in range(n):
+            x = [values[i, free[i] & (labels == a)] for a in range(labels.max() + 1)]
+            for a in range(labels.max() + 1):
+                if a != labels[i] and min(len(x[a]), len(x[labels[i]])) > 1:
+                    scores = [[v.sum() / (1 + 0.5 * (len(v) - 1)), v.max()] for v in (x[labels[i]], x[a])]
+                    right += (np.sign(np.subtract(*scores).round(12)) + 1) / 2
+                    count += 1
+        share = right / max(count, 1)
+        expected = count == 0 or share[1] <= max(share[0], TELLING[0]) or share[0] >= TELLING[1]
+        assert sums_tell(values, free, labels, 0.5) == expected
+        chosen.add((bool(share[1] > share[0]), bool(share[1] > TELLING[0]), bool(share[0] >= TELLING[1])))
+    assert chosen >= {(True, True, False), (True, True, True), (True, False, False), (False, True, False)}
 
 
 def test_cuts_and_probabilities(state):
     s, e, labels = state
     sums = tally(s, labels), tally(e, labels), np.bincount(labels)
-    weak, pairs, parent, order = weak_cuts(s, e, labels, -1.0, 0.5, s)
+    weak, number, parent, order = weak_cuts(s, e, labels, -1.0, 0.5, s)
     sides = {}
     for top in np.flatnonzero(parent != -1):
         below = {top}
@@ -63,7 +95,7 @@ def test_cuts_and_probabilities(state):
                 below.add(x)
         rest = [x for x in members(labels, labels[top]) if x not in below]
         assert weak[top] == pytest.approx(naive(s, e, -1.0, 0.5, sorted(below), rest))
-        assert pairs[top] == len(below) * len(rest)
+        assert number[top] == len(below)
         sides[top] = below
     chance = probable(*sums, labels, -1.0, 0.5, weak, parent, order)
     for i, j in combinations(range(10), 2):

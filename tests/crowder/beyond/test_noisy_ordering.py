@@ -8,7 +8,8 @@ from scipy.sparse import coo_array
 from shared import f1
 
 import crowder as cr
-from crowder.beyond.cluster_odds import correlation, tally
+from crowder.beyond import noisy_ordering
+from crowder.beyond.cluster_odds import correlation, most, sums_tell, tally
 from crowder.beyond.noisy_ordering import CORRELATIONS
 from crowder.beyond.revising_ordering import RevisingOrdering
 
@@ -89,16 +90,46 @@ def test_a_vote_counts_with_the_rates_of_its_worker():
         assert ordering._s[0, 1] == ordering._s[1, 0] == pytest.approx(expected)
 
 
-def test_of_two_cuts_the_larger_is_asked_about_unless_it_is_surer():
-    """A cluster of four records in a row. If its middle is wrong, four pairs are; if its first record is, three. So
-    the middle is asked about until it is surer by ln 4/3 = 0.29, by the most similar pair across the cut."""
-    for more, expected in ((0.2, {1, 2}), (0.4, {0, 1})):
+@pytest.mark.parametrize(("by_sums", "least"), [(True, np.log(4 / 3)), (False, np.log(2 / 1))])
+def test_of_two_cuts_the_larger_is_asked_about_unless_it_is_surer(by_sums, least):
+    """A cluster of four records in a row. If its middle is wrong, four pairs and two records are; if its first record
+    is, three pairs and one record. So the middle is asked about until it is surer by the logarithm of the ratio, by the
+    most similar pair across the cut."""
+    for more, expected in ((least - 0.09, {1, 2}), (least + 0.11, {0, 1})):
         ordering = cr.beyond.NoisyOrdering([0.9, 0.1, 0.1, 0.8, 0.1, 0.1], rng=1)
-        ordering._labels[:], ordering._e[:], ordering._base = 0, 0.0, 0.0
+        ordering._labels[:], ordering._e[:], ordering._base, ordering._by_sums = 0, 0.0, 0.0, by_sums
         for (i, j), evidence in {(0, 1): 2.0, (1, 2): 2.0 + more, (2, 3): 9.0}.items():
             ordering._s[i, j] = ordering._s[j, i] = evidence
         ordering._tally()
         assert set(ordering._inside(-np.inf)) == expected
+
+
+@pytest.mark.parametrize("misleading", [True, False])
+def test_where_sums_mislead_the_most_similar_pair_counts(misleading, monkeypatch):
+    """Entities of fifteen records in a row, each most similar to its neighbours; or as similar to all others of its
+    entity. In the first case most of its entity is less similar to it than the records of another entity are."""
+    rng = np.random.default_rng(1)
+    labels, places = np.repeat(np.arange(4), 15), np.tile(np.arange(15), 4)
+    same, gap = labels[:, None] == labels, abs(places[:, None] - places)
+    high = same & (gap <= 2) if misleading else same
+    similarity = 0.6 * rng.random((60, 60)) + 0.15 * (labels[:, None] // 2 == labels // 2) * ~same
+    similarity = np.triu(np.where(high, 0.5 + 0.5 * rng.random((60, 60)), similarity), 1)
+    ordering, by_sums = cr.beyond.NoisyOrdering(similarity + similarity.T, rng=1), []
+
+    def told(values, free, clusters, rho):
+        np.testing.assert_array_equal(free, (ordering._asked == 0) & ~np.eye(60, dtype=bool))
+        return sums_tell(values, free, clusters, rho)
+
+    monkeypatch.setattr(noisy_ordering, "sums_tell", told)
+    while (pair := ordering.ask()) is not None:
+        ordering.tell(pair, bool(labels[pair[0]] == labels[pair[1]]))
+        by_sums.append(ordering._by_sums)
+        if not by_sums[-1]:
+            apart = ~np.eye(60, dtype=bool)
+            largest = most(ordering._e, ordering._labels)
+            np.testing.assert_array_equal(ordering._nearest[apart], largest[apart])
+    assert f1(ordering.clusters, labels) == 1.0
+    assert (not all(by_sums)) == misleading
 
 
 def test_answers_may_be_taken_while_a_question_is_open():
