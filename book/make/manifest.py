@@ -24,11 +24,11 @@ READ = ("crowder", "tool/crowder_tool", "book/companion", "book/strict_yaml.py",
         "book/data/recorded", "book/data/published.yml", "requirements.lock")  # fmt: skip
 
 
-def inputs(root: Path) -> str:
-    """A hash of what all chapters depend on: sources, data, lock, versions, and settings from outside."""
+def inputs(root: Path, but: tuple[str, ...] = ()) -> str:
+    """A hash of what all chapters depend on: sources and data without `but`, versions, and settings from outside."""
     elsewhere = ("CROWDER_RESULTS", "CROWDER_SITE")  # where results and pages will be, which changes none
     outside = {k: v for k, v in sorted(os.environ.items()) if k.startswith("CROWDER_") and k not in elsewhere}
-    facts = [folders.digest(root, READ), versions(root), outside]
+    facts = [folders.digest(root, tuple(name for name in READ if name not in but)), versions(root), outside]
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
 
 

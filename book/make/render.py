@@ -56,7 +56,7 @@ def configure(src: Path, profile: str, edition: dict[str, str], parameters: str 
     if address := site():
         config["html"]["baseurl"] = address
     config["sphinx"]["config"]["html_context"]["edition"] = edition
-    if profile != "full":
+    if profile not in ("full", "complete"):
         # A reader must not mistake the numbers of a quick build for the book's.
         config["html"]["announcement"] = f"<b>{profile.capitalize()} profile:</b> fewer repetitions than the full book."
     if parameters:
