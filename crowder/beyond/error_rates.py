@@ -48,7 +48,7 @@ UNCLEAR = 0.1
 class Prior(NamedTuple):
     """Pseudo-counts (wrong, right) that `learn_errors` adds to what it counts, and those of a worker.
 
-    Two crowds were measured, single votes: "no" on 5 to 21 % of the matches, "yes" on 0.2 to 5 % of the non-matches.
+    Three crowds were measured, single votes: "no" on 5 to 21 % of the matches, "yes" on 0.1 to 5 % of the non-matches.
     So the errors that stay with a pair are expected at 1 in 5 and 1 in 50: an ordering that expects fewer errors than
     there are asks too little to find out. As long as no pair has two votes, only :math:`e (1 - b) + (1 - e) a` and its
     counterpart can be learned. The tenth of an error of single votes then leaves most of the errors to the pairs, so

@@ -9,9 +9,10 @@ from book.companion.figures import EDGE, EVIDENCE, GREEN, GREY, INK, MATCH, NODE
 ALT = {
     "fig-crowds-answers": (
         "Nine curves in each of three panels. On gym, that of noisy ordering starts at 0.9 and stays near 0.95; on "
-        "allsports it rises with the others and passes 0.95 first; on landmarks it rises far later than that of edge "
-        "ordering, and ends higher. Edge, node, evidence and hybrid ordering end below 0.95, and the curves of member "
-        "votes and control queries rise later."
+        "allsports it rises with the others and passes 0.95 first; on landmarks it rises later than that of edge "
+        "ordering, and ends higher; that of noisy ordering after edge ordering goes on where the latter ends. Edge, "
+        "node, evidence and hybrid ordering end below 0.95, and the curves of member votes and control queries rise "
+        "later."
     ),
     "fig-crowds-votes": (
         "Bars fall from zero to five wrong votes. The independent model falls far below the bars at four and "
