@@ -62,9 +62,10 @@ def recorded(results: Path, pages: Mapping[str, str], entries: Sequence[dict[str
         for path in sorted((results / slug / "recorded").glob("*.json")):
             made = json.loads(path.read_text(encoding="utf-8"))
             if made["read"]:
-                given = ", ".join(f"{name} {value}" for name, value in made["parameters"].items()).replace("|", r"\|")
+                given = "; ".join(f"{name} {value}" for name, value in made["parameters"].items())
+                given = re.sub(r"['{}\[\]]", "", given).replace("|", r"\|")
                 file = f"{{download}}`{path.stem} </book/data/recorded/{path.stem}.csv>`"
-                lines.append(f"| {file} | {where} | {given} | {made['date']} | {made['commit']} |")
+                lines.append(f"| {file} | {where} | {given} | {made['date']} | {made['commit'][:10]} |")
     if not lines:
         return "All results were computed in this build."
     resting = ", ".join(f"{{claim}}`{entry['id']}`" for entry in entries if entry["basis"] == "recorded")

@@ -30,7 +30,9 @@ def similarities(tried: pd.DataFrame):
         sns.lineplot(part, **drawn, dashes=dashes, units="trial", estimator=None, lw=1.2, legend=ax is axes[0])
         sns.scatterplot(part[part["share"] == part["share"].max()], **drawn, markers=["o", "s", "^"], legend=False)
         ax.set(xscale="log", title=name, xlabel="questions", ylabel="matches found", ylim=(0, 1.03))
-    axes[0].legend(loc="lower right", borderaxespad=0, handlelength=1.6)
+    lines, names = axes[0].get_legend_handles_labels()
+    axes[0].get_legend().remove()
+    fig.legend(lines, names, loc="outside upper center", ncols=3)
     return fig
 
 
