@@ -18,11 +18,6 @@ ALT = {
         "Bars fall from zero to five wrong votes. The independent model falls far below the bars at four and "
         "five; the other model stays close to the bars."
     ),
-    "fig-crowds-recall": (
-        "Nine curves in each of six panels. Recall rises for all. The precision of edge, node, evidence and hybrid "
-        "ordering falls, on gym to about a half, while that of noisy ordering ends near one, on allsports after a dip. "
-        "On landmarks all precision is near one, but for the first answers of noisy ordering."
-    ),
     "fig-crowds-stated": (
         "Two curves that rise less than the diagonal: above it at the left, clearly below it at the right. That of "
         "allsports starts at one and ends on the diagonal; that of landmarks, two points, rises to it from near zero. "
@@ -48,24 +43,20 @@ LOOKS = {
 }
 
 
-def answers_paid_for(curves, shares, level=None):
-    """F1, or other shares, of each strategy on each crowd."""
-    size, names = (6.4, 0.9 + 2.3 * len(shares)), curves["crowd"].unique()
-    fig, axes = plt.subplots(len(shares), len(names), figsize=size, sharey=True, sharex="col", squeeze=False)
-    for column, (crowd, part) in zip(axes.T, curves.groupby("crowd", sort=False), strict=True):
-        for ax, what in zip(column, shares, strict=True):
-            for name, look in LOOKS.items():
-                own = part[(part["ordering"] == name) & (part["answers"] > 0)]
-                plain = {"color": GREY, "linestyle": "-", "lw": 0.8, "alpha": 0.6, "zorder": 1}
-                ax.plot(own["answers"], own[what], **({"lw": 1.6} | look if name in NAMED else plain), label=name)
-            ax.set(ylim=(0, 1.02), xscale="log", xlim=(20, part["answers"].max()))
-            if level is not None:
-                ax.axhline(level, color=GREY, lw=0.8)
-        column[0].set_title(crowd)
-        column[-1].set_xlabel("answers paid for")
-    for ax, what in zip(axes[:, 0], shares, strict=True):
-        ax.set_ylabel(what)
-    lines = {line.get_label(): line for line in axes[0, 0].get_lines()}
+def answers_paid_for(curves, level):
+    """F1 of each strategy on each crowd."""
+    names = curves["crowd"].unique()
+    fig, (axes,) = plt.subplots(1, len(names), figsize=(6.4, 3.2), sharey=True, squeeze=False)
+    for ax, (crowd, part) in zip(axes, curves.groupby("crowd", sort=False), strict=True):
+        for name, look in LOOKS.items():
+            own = part[(part["ordering"] == name) & (part["answers"] > 0)]
+            plain = {"color": GREY, "linestyle": "-", "lw": 0.8, "alpha": 0.6, "zorder": 1}
+            ax.plot(own["answers"], own["F1"], **({"lw": 1.6} | look if name in NAMED else plain), label=name)
+        ax.set(title=crowd, xlabel="answers paid for")
+        ax.set(ylim=(0, 1.02), xscale="log", xlim=(20, part["answers"].max()))
+        ax.axhline(level, color=GREY, lw=0.8)
+    axes[0].set_ylabel("F1")
+    lines = {line.get_label(): line for line in axes[0].get_lines()}
     shown = {name: lines[name] for name in NAMED} | {"others": lines["hybrid"]}
     fig.legend(shown.values(), shown, loc="outside upper center", ncols=3, columnspacing=1.0, handlelength=1.7)
     return fig
