@@ -172,8 +172,7 @@ class Crowd(Dataset):
         said, n = self.said(votes), self.n
 
         def answer(i: int, j: int) -> bool:
-            i, j = min(i, j), max(i, j)
-            return bool(said[i * (2 * n - i - 3) // 2 + j - 1])
+            return bool(said[_place(n, i, j)])
 
         return answer
 
@@ -388,12 +387,17 @@ def read_crowd(folder: str | os.PathLike[str]) -> Crowd:
     for lines, into in ((scores, condensed[:, None]), (answers, votes)):
         for i, j, *values in lines:
             if i in records and j in records:
-                a, b = sorted((records[i], records[j]))
-                into[a * (2 * n - a - 3) // 2 + b - 1, : len(values)] = values
+                into[_place(n, records[i], records[j]), : len(values)] = values
     if np.isnan(condensed).any() or np.isnan(votes[:, 0]).any():
         raise ValueError(f"{at}: a pair has no similarity or no answer")
     labels = np.array([entity[record] for record in records])
     return Crowd(at.name, condensed.clip(0, 1), labels, "answers of people to every pair", votes=votes)
+
+
+def _place(n: int, i: int, j: int) -> int:
+    """Where a pair of n records is in condensed order."""
+    i, j = min(i, j), max(i, j)
+    return i * (2 * n - i - 3) // 2 + j - 1
 
 
 def _lines(path: Path) -> list[list[float]]:
