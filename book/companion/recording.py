@@ -35,14 +35,13 @@ def recorded(
     compute: Callable[..., pd.DataFrame],
     *,
     anew: bool,
-    basis: str = "simulated",
     within: float = 1e-6,
     **parameters: Any,
 ) -> Recorded:
     """The result of ``compute(**parameters)``: as recorded, if it was with these parameters and is not wanted anew.
 
-    All that the result depends on belongs to the parameters, which are numbers, texts and lists of these. `basis` is
-    that of a result that was computed; `within` says how far, relatively, a number may differ between two machines.
+    All that the result depends on belongs to the parameters, which are numbers, texts and lists of these. `within` says
+    how far, relatively, a number may differ between two machines.
 
     >>> squares = recorded("doctest", lambda n: pd.DataFrame({"square": [i**2 for i in range(n)]}), anew=False, n=3)
     >>> squares.table["square"].tolist(), squares.basis, squares.said
@@ -57,7 +56,7 @@ def recorded(
             results.write(folder / "recorded" / f"{name}.csv", csv.encode())
         results.write(folder / "recorded" / f"{name}.json", results.as_json(known | {"read": read}))
     table = pd.read_csv(io.StringIO(csv))  # computed or read, the same types
-    return Recorded(table, *(("recorded", f"Recorded on {known['date']}.") if read else (basis, "")))
+    return Recorded(table, *(("recorded", f"Recorded on {known['date']}.") if read else ("simulated", "")))
 
 
 def facts(folder: Path, name: str) -> dict[str, Any]:
