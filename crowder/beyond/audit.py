@@ -219,7 +219,7 @@ class Audit(Ordering):
     ordering : Ordering
         Any ordering that has not asked yet, also a `Stopping`. It must not be used separately afterwards.
     recall : float, keyword only
-        The recall wanted, ρ in (0, 1): the share of the matching pairs of records that is found, among the candidate
+        The recall wanted, τ in (0, 1): the share of the matching pairs of records that is found, among the candidate
         pairs.
     confidence : float, keyword only
         1 - α in (0, 1): the least probability, over the draws, that the recall is at least what is certified.

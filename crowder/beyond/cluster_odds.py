@@ -4,9 +4,9 @@ A decision is that two clusters are different entities, or that the two sides of
 log-odds that two groups A and B of records are one entity are taken as
 
 .. math:: \lambda(A, B) = b + \sum_{i \in A, j \in B} s_{ij}
-          + \frac{\sum_{i \in A, j \in B} e_{ij}}{1 + \rho (|A| |B| - 1)} ,
+          + \frac{\sum_{i \in A, j \in B} e_{ij}}{1 + \gamma (|A| |B| - 1)} ,
 
-where s is the evidence of the answers, e that of the similarities, b the prior log-odds of a pair of records, and ρ the
+where s is the evidence of the answers, e that of the similarities, b the prior log-odds of a pair of records, and γ the
 correlation that damps the sum of similarities (see `crowder.beyond.EvidenceOrdering`).
 
 Plain functions over arrays, most of them compiled by numba. For clusters a and b, ``answered[a, b]`` and
@@ -56,7 +56,7 @@ def most(values, labels):
 
 @njit(cache=True)
 def log_odds(answered, similar, size, base, rho, a, b):
-    """λ of two clusters; ρ is `rho`, and b is `base`."""
+    """λ of two clusters; γ is `rho`, and b is `base`."""
     return base + answered[a, b] + similar[a, b] / (1.0 + rho * (size[a] * size[b] - 1))
 
 

@@ -35,7 +35,7 @@ __all__ = ["NoisyOrdering", "Resolved"]
 #: mean joins no clusters, however many of their records are alike, before there is an answer for each two.
 CORRELATIONS = 0.2, 0.8
 
-#: Inside clusters a similarity counts with 2 (1 - ρ) / (this + m), where m is the size of the larger cluster of its two
+#: Inside clusters a similarity counts with 2 (1 - γ) / (this + m), where m is the size of the larger cluster of its two
 #: records: so those of a record with its whole cluster never outweigh a few answers.
 INSIDE = 10
 
@@ -137,7 +137,7 @@ class NoisyOrdering(RevisingOrdering):
     errors : ErrorRates
         The rates given, or learned so far.
     correlation : float
-        ρ: how strongly the similarities between two clusters depend on one another, from 0 to 1.
+        γ: how strongly the similarities between two clusters depend on one another, from 0 to 1.
 
     Raises
     ------
@@ -153,13 +153,13 @@ class NoisyOrdering(RevisingOrdering):
     Notes
     -----
     *Similarities* count twice. Across clusters, the probability that a pair of a given rank matches is learned from the
-    pairs decided so far; its log-odds are summed and damped by a correlation ρ. This is the intraclass correlation of
+    pairs decided so far; its log-odds are summed and damped by a correlation γ. This is the intraclass correlation of
     the log-odds that a record has with the records of another cluster, within the limits `CORRELATIONS`, the upper one
     as long as every record is alone. Inside clusters they count little (`INSIDE`), and never more than a few
     answers. Whether sums or the most similar pair tell a record's cluster from others is compared at each update, over
     pairs without an answer (`crowder.beyond.cluster_odds.sums_tell`).
 
-    *Learning:* error rates, similarities and ρ are learned anew whenever the number of answers has grown by a tenth,
+    *Learning:* error rates, similarities and γ are learned anew whenever the number of answers has grown by a tenth,
     error rates as if the clusters were right: so they rise only where answers contradict one another. Then all records
     are clustered from several starts. In between, an answer that contradicts the clusters makes its two clusters be
     clustered again.
