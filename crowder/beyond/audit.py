@@ -241,11 +241,12 @@ class Audit(Ordering):
 
     Notes
     -----
-    *Guarantee.* Let the answers be true. With probability at least ``confidence``, at every time during the run at
-    once, at most `Audited.missed` matching pairs are missed. It holds for all similarities and orderings, and whenever
-    the run is broken off. So to keep to a budget, ask so many questions and read `resolution`. If answers are wrong,
-    nothing is guaranteed: a wrong "no" hides a match from the audit, too. *Unsure* is refused with a TypeError, since a
-    pair that is left out would bias the sample: somebody else has to answer it.
+    *Guarantee.* Let the answers be true, and so whatever the ordering takes for a match without an answer. With
+    probability at least ``confidence``, at every time during the run at once, at most `Audited.missed` matching pairs
+    are missed. It holds for all similarities and orderings, and whenever the run is broken off. So to keep to a budget,
+    ask so many questions and read `resolution`. If answers are wrong, nothing is guaranteed: a wrong "no" hides a match
+    from the audit, too. *Unsure* is refused with a TypeError, since a pair that is left out would bias the sample:
+    somebody else has to answer it.
 
     *Draws* are made without replacement. A question settles all pairs of two components, so large components are asked
     about first. A pair that is settled already counts as a draw and costs nothing. There are no strata by similarity:

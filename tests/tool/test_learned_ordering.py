@@ -132,6 +132,17 @@ def test_one_yes_counts_for_all_records_with_one_text_and_a_no_for_none(audited)
     assert sum(max(pair) < 5 for pair in asked) == 1 and sum(min(pair) >= 5 for pair in asked) == 6
 
 
+def test_accepting_takes_a_yes_about_a_text_for_no_answer_about_its_other_records():
+    """Of three records with one text the third is of another entity: the pairs with it are accepted as others are, so
+    the audit draws from them, and with so few it asks about every one until precision is certified."""
+    table, truth = pd.DataFrame({"name": ["ann lee"] * 3 + ["bo kay"] * 3}), [0, 0, 1, 2, 2, 3]
+    ordering = LearnedOrdering(table, accept=True, target=0.9, rng=7)
+    ordering.learn((0, 1), True)
+    assert ordering.implied == [] and not ordering.settled(0, 2)
+    found = ordering.run(lambda i, j: truth[i] == truth[j])
+    assert found.clusters.tolist() == truth and found.certified_precision == 1
+
+
 def test_a_no_about_one_text_keeps_a_later_yes_from_the_others():
     ordering = LearnedOrdering(pd.DataFrame({"name": ["ann lee"] * 4}), rng=7)
     ordering.learn((0, 1), False)

@@ -66,15 +66,16 @@ def test_questions_are_about_similar_records_and_never_about_what_is_implied(mad
 def test_identical_text_is_asked_about_once_or_counts_as_the_same_if_that_is_said(tmp_path):
     (tmp_path / "my.csv").write_text("id,name\na,Ann\nb,Bo\nc,ann \nd,ANN\n")
     project = started(tmp_path / "my.csv")
-    assert project.evidence == [] and project.questions(1) == [(0, 2)]
+    assert project.evidence == [] and project.questions(1) == [(0, 2)] and not project.takes_texts
     project.record({(0, 2, "ann"): True})
-    assert clusters(project) == [0, 1, 0, 0]
+    assert clusters(project) == [0, 1, 0, 0] and project.takes_texts  # of 3, about whom nobody was asked
     assert project.questions(5) == [] and project.audit().resolution.found == 3
     project.record({(0, 3, "bob"): False})  # a no sets the others free
     assert clusters(project) == [0, 1, 0, 2] and project.questions(5) == []
     shutil.rmtree(project.folder)
     project = started(tmp_path / "my.csv", identical="same")
     assert clusters(project) == [0, 1, 0, 0] and project.questions(5) == []  # Bo is not similar to Ann
+    assert project.takes_texts
     project.record({(0, 2, "ann"): False})
     assert clusters(project) == [0, 1, 2, 0] and project.doubts() == []
 

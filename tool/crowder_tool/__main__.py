@@ -246,7 +246,8 @@ def answers(sheets: list[str], project: Project, **how: str) -> None:
 def audit(project: Project, pause: bool = False, **target: float) -> None:
     """Let the next questions be drawn at random among the open candidate pairs, until a recall is certified.
 
-    Begin when matches have become rare among the last questions. What is certified holds if all answers are true.
+    Begin when matches have become rare among the last questions. What is certified holds if all answers are true, and
+    if records with one text are the same where one yes, or --identical same, says so of all of them.
 
       crowder audit                                 begins; later: what is certified, and how much more it takes
       crowder audit --recall 0.9 --confidence 0.99
@@ -287,9 +288,10 @@ def _certified(project: Project, always: bool = False) -> None:
         return
     run = project.audit()
     found, share = run.resolution, int(1000 * run.resolution.certified) / 1000  # no more is said than is certified
+    texts = " and records with one text are the same" * project.takes_texts
     recall = (f"recall at least {share:g} among the candidate pairs, at confidence {told['confidence']:g}, if "
-              f"{'the majority is right where workers disagree' if project.settled.split else 'all answers are true'} "
-              f"({_count(found.found, 'matching pair')} found")  # fmt: skip
+              f"{'the majority is right where workers disagree' if project.settled.split else 'all answers are true'}"
+              f"{texts} ({_count(found.found, 'matching pair')} found")  # fmt: skip
     more = f"For {told['recall']:g} it takes at least about {run.least():,} more answers."
     if run.certified:
         print(f"Certified: {recall}).")

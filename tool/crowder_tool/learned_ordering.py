@@ -128,15 +128,17 @@ class LearnedOrdering(TableOrdering):
     (which fields agree, and which are empty) the most similar by the cosines. So a kind of match that the answers have
     not taught is found.
 
-    Of records with one text a single question is asked first. A yes is taken for all records with this text, unless
-    they are of two tables. A no is taken for no other pair, but makes them less likely.
+    Of records with one text a single question is asked first. Without `accept` a yes is taken for all records with this
+    text, unless they are of two tables; what an `Audit` then certifies holds if these are the same. A no is taken for
+    no other pair, but makes them less likely.
 
     With `accept`, a decision about all open pairs is audited once few of the last answers were unexpected. Pairs
-    accepted and pairs rejected are drawn without replacement, and the limits of `crowder.beyond.Audit` bound the errors
-    among those not drawn. If too many are found it learns on, and audits a new decision; the permitted error of all
-    audits together is 1 - `confidence`. The certificates hold for matches among the candidate pairs, if all answers are
-    true. They take about as many questions as an `Audit` of all matches, and more where answers are unsure: those count
-    as errors. So `accept` saves most where no certificate is needed, and the run is broken off before the audit.
+    accepted and pairs rejected, those with one text among them, are drawn without replacement, and the limits of
+    `crowder.beyond.Audit` bound the errors among those not drawn. If too many are found it learns on, and audits a new
+    decision; the permitted error of all audits together is 1 - `confidence`. The certificates hold for matches among
+    the candidate pairs, if all answers are true. They take about as many questions as an `Audit` of all matches, and
+    more where answers are unsure: those count as errors. So `accept` saves most where no certificate is needed, and the
+    run is broken off before the audit.
     Learning takes a second or two for 200,000 pairs. Not in the paper.
 
     Examples
@@ -234,7 +236,8 @@ class LearnedOrdering(TableOrdering):
             self._surprises.append(bool(self.probability[at] > 0.5) != same)
         if (text := self._text[i]) == self._text[j]:
             self._of_text[int(same), text] += 1
-            if self._candidates.tables is None and self._of_text[:, text].tolist() == [0, 1]:
+            # With `accept` these pairs are accepted as others are, so that the audit draws from them, too.
+            if not self.accept and self._candidates.tables is None and self._of_text[:, text].tolist() == [0, 1]:
                 for other in np.flatnonzero(self._text == text).tolist():
                     if not self._settled(i, other):
                         self._imply(i, other)

@@ -318,6 +318,11 @@ class Project:
                 found += others.pop(about, [])
         return found
 
+    @property
+    def takes_texts(self) -> bool:
+        """Whether records are taken to match for their identical text alone, without an answer about them."""
+        return len(self.evidence) > len(self.votes)
+
     @cached_property
     def settled(self) -> Settled:
         """What the evidence says."""

@@ -172,6 +172,9 @@ class Audit(Tables, beyond.Audit):
     A question of the ordering about which somebody is unsure stays open, and may be drawn later. Of a pair that was
     drawn, unsure is refused with a TypeError: a pair that is left out would bias the sample.
 
+    A yes that the ordering takes for all records with one text counts for them here, too, and no draw is about them. So
+    what is certified holds if the answers are true, and these records are the same.
+
     See Also
     --------
     crowder.beyond.Audit : the same with a crowd that always answers.
