@@ -94,6 +94,9 @@ class Ordering(Shown, ABC):
     #: Whether the crowd that answers is known to err; an oracle may set this in its method ``begin``.
     crowd_errs = False
 
+    #: Whether records may join a cluster without a question, so that clusters do not follow from answers alone.
+    joins_unasked = False
+
     def __init__(self, similarity: ArrayLike) -> None:
         self._begin(candidates(similarity))
 
@@ -160,6 +163,11 @@ class Ordering(Shown, ABC):
     def _learn(self, i: int, j: int, same: bool) -> None:
         if not learned(tuple(self._knowledge), i, j, same):
             self._knowledge = learn(self._knowledge, i, j, same)
+
+    def _join(self, i: int, j: int) -> None:
+        """Put two records that are not settled into one component without a question."""
+        self._learn(i, j, True)
+        self._knowledge.count[ASKED] -= 1  # it is no answer: the next one takes its place in the log
 
     def _two(self, pair: tuple[int, int]) -> tuple[int, int]:
         try:

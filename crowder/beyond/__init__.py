@@ -1,8 +1,9 @@
 """Beyond the paper: evidence ordering, stopping and auditing a run, and crowds that err.
 
-`EvidenceOrdering` uses all similarities between two groups. `Stopping` ends a run when the pairs left are unlikely to
-match, `Audit` when a sample shows that few matches are left. For crowds that err, `Answers` keeps all answers,
-`ErrorRates` says how reliable they are, `NoisyOrdering` asks by them, and `resolve` makes clusters of them.
+`EvidenceOrdering` uses all similarities between two groups, and `PlacingOrdering` places records by them, some without
+a question. `Stopping` ends a run when the pairs left are unlikely to match, `Audit` when a sample shows that few
+matches are left. For crowds that err, `Answers` keeps all answers, `ErrorRates` says how reliable they are,
+`NoisyOrdering` asks by them, and `resolve` makes clusters of them.
 """
 
 from crowder.beyond.answers import Answers
@@ -10,10 +11,11 @@ from crowder.beyond.audit import Audit, Audited
 from crowder.beyond.error_rates import ErrorRates
 from crowder.beyond.evidence_ordering import EvidenceOrdering
 from crowder.beyond.noisy_ordering import NoisyOrdering, Resolved
+from crowder.beyond.placing_ordering import Placed, PlacingOrdering
 from crowder.beyond.resolving import resolve
 from crowder.beyond.stopping import Stopped, Stopping
 
 __all__ = [
-    "Answers", "Audit", "Audited", "ErrorRates", "EvidenceOrdering", "NoisyOrdering", "Resolved", "Stopped", "Stopping",
-    "resolve",
+    "Answers", "Audit", "Audited", "ErrorRates", "EvidenceOrdering", "NoisyOrdering", "Placed", "PlacingOrdering",
+    "Resolved", "Stopped", "Stopping", "resolve",
 ]  # fmt: skip

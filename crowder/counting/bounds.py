@@ -24,8 +24,8 @@ from crowder.models import L, SimilarityModel, common_steps
 from crowder.resolution import cluster_sizes
 
 __all__ = [
-    "certain_mass", "disconnected", "edge_bound", "edge_tree_bound", "edge_union_bound", "evidence_bound",
-    "node_bound", "prob_fully_determined", "question_bound", "three_steps",
+    "acceptance_threshold", "certain_mass", "disconnected", "edge_bound", "edge_tree_bound", "edge_union_bound",
+    "evidence_bound", "node_bound", "prob_fully_determined", "question_bound", "three_steps",
 ]  # fmt: skip
 
 
@@ -276,19 +276,24 @@ def node_bound(model: SimilarityModel, sizes: ArrayLike, *, printed: bool = True
     return total
 
 
-def evidence_bound(
-    model: SimilarityModel, sizes: ArrayLike, *, delta: float | None = None, limit: int | None = None
-) -> float:
-    r"""A bound for records placed by summed log-likelihood ratio, `EvidenceOrdering` in its form "records".
+def evidence_bound(model: SimilarityModel, sizes: ArrayLike, *, delta: float | None = None) -> float:
+    r"""A bound on the questions of records placed by their summed log-likelihood ratios, `PlacingOrdering`.
 
-    With :math:`\rho = 1 - H^2`,
+    With :math:`\rho = 1 - H^2` the run that asks about every record asks in expectation
 
     .. math:: \begin{aligned} E[Q] & \le n - k + \sum_{i<j} \Bigl(1 + \sum_{r=2}^{m_i+m_j-1} \rho^r\Bigr),
         \qquad m_i = |V_i|, \\
-        & \le n - k + \binom k2 \Bigl(1 + \frac{\rho^2}{H^2}\Bigr) \le n + \frac{k^2}{2H^2}. \end{aligned}
+        & \le n - k + \binom k2 \Bigl(1 + \frac{\rho^2}{H^2}\Bigr) \le n + \frac{k^2}{2H^2} \end{aligned}
 
-    When the record after r earlier ones of two clusters is placed, the wrong one of the two has at least as much
-    evidence as the right one with probability at most :math:`\rho^r`.
+    questions. When the record after r earlier ones of two clusters is placed, the wrong one of the two has at least as
+    much evidence as the right one with probability at most :math:`\rho^r`. With an error probability δ, the expected
+    number of questions up to the first wrong placement is at most
+
+    .. math:: \sum_i \sum_{s=1}^{m_i-1} \min\{1, e^L \rho^s\}
+        + \sum_{i<j} \Bigl(1 + \sum_{r=2}^{m_i+m_j-1} \rho^r\Bigr) \le \frac{\binom k2 + k + kL}{H^2},
+        \qquad L = \tfrac12 T(k, n, H^2),
+
+    where T is the `acceptance_threshold`.
 
     Parameters
     ----------
@@ -297,28 +302,30 @@ def evidence_bound(
     sizes : sequence of int
         The cluster sizes :math:`|V_i|`, each at least 1.
     delta : float, optional, keyword only
-        δ in (0, 1]: the bound is then for a run that errs with at most this probability, because strong evidence is
-        accepted without a question (Theorem A′).
-    limit : int, optional, keyword only
-        A number that the clusters do not exceed, if the run knows one; only with `delta`.
+        δ in (0, 1], as for the ordering. None, the default, is its 0: no record is placed without a question.
 
     Returns
     -------
     float
-        The first of the three bounds. It holds for every arrival order that is independent of the similarities.
+        The first of the bounds without δ, or the first with it. Both hold for every arrival order that is independent
+        of the similarities.
 
     Raises
     ------
     ValueError
-        If a size is not a positive integer, or `delta` or `limit` is out of its range.
+        If a size is not a positive integer, or `delta` is out of its range.
+    TypeError
+        If `model` is not a model.
 
     See Also
     --------
-    crowder.counting.bounds.question_bound : a lower bound for all algorithms.
+    crowder.beyond.PlacingOrdering : the ordering.
+    crowder.counting.bounds.question_bound : a lower bound for all algorithms that never err.
 
     Notes
     -----
-    O(distinct sizes squared). Not in the paper: Theorem A of the chapter "Four results beyond the paper".
+    O(distinct sizes squared), with `delta` also O(largest size). Not in the paper: Companion Theorem A10.1, and with
+    `delta` Companion Theorem A10.2.
 
     Examples
     --------
@@ -328,7 +335,7 @@ def evidence_bound(
     >>> evidence_bound(uniform(), [100] * 10)  # nothing to rank by: the worst case, nk - k(k + 1)/2
     9945.0
     >>> [round(evidence_bound(dist1(0.5), [n // 5] * 5, delta=0.2), 1) for n in (500, 50_000)]
-    [398.2, 398.3]
+    [370.2, 398.3]
     """
     sizes, model = cluster_sizes(sizes), validation.model(model)
     different, many = np.unique(sizes, return_counts=True)
@@ -336,26 +343,38 @@ def evidence_bound(
     each = 1 + _geometric_sum(model.hellinger2, records - 2.0)
     matches = float(sizes.sum() - len(sizes))
     if delta is not None:
-        matches = _asked_matches(model.hellinger2, different, many, delta, limit)
-    elif limit is not None:
-        raise ValueError("limit must come with delta: without it the bound does not depend on what is known of k")
+        matches = _asked_matches(model.hellinger2, different, many, delta)
     return float(matches + (_pairs_of_clusters(many) * each).sum())
 
 
-def _asked_matches(h2: float, different: np.ndarray, many: np.ndarray, delta: float, limit: int | None) -> float:
+def acceptance_threshold(clusters: Any, arrival: Any, x: float, delta: float) -> Any:
+    r"""The least evidence, in nats, with which `crowder.beyond.PlacingOrdering` places a record without a question.
+
+    .. math:: T(c, v, x) = \min\Bigl\{\ln\frac{c\,v(v+1)}\delta,\; 2\ln\frac{c^2(c+1)}{\delta x}\Bigr\}
+
+    for the v-th record to arrive and c clusters so far, one number or an array of each; the second only if x > 0. Here
+    :math:`1 - x` is the affinity of the densities, or an upper bound on it, and 0 < δ ≤ 1.
+
+    Examples
+    --------
+    >>> acceptance_threshold(5, [10, 1000, 100_000], 0.25, 0.1).round(3)  # 2 ln(25 · 6 / 0.025) = 17.399
+    array([ 8.613, 17.399, 17.399])
+    """
+    c, v = np.asarray(clusters, np.float64), np.asarray(arrival, np.float64)
+    by_record = np.log(c * v * (v + 1) / delta)
+    return by_record if x <= 0 else np.minimum(by_record, 2 * np.log(c**2 * (c + 1) / (delta * x)))
+
+
+def _asked_matches(h2: float, different: np.ndarray, many: np.ndarray, delta: float) -> float:
     """The bound on questions about matches if evidence of at least T is accepted: the sum of min(1, e^(T/2) ρ^s)."""
-    clusters = int(many.sum())
-    if not 0 < validation.probability(delta, "delta") <= 1:
+    if validation.probability(delta, "delta") == 0:
         raise ValueError(f"delta must be greater than 0 and at most 1, not {delta!r}")
-    delta = float(delta)
-    if limit is not None and validation.whole(limit, "limit", least=1, most=validation.MOST_RECORDS) < clusters:
-        raise ValueError(f"limit must be at least the number of clusters, {clusters}, not {limit}")
-    if h2 == 0 or clusters == 0:  # no evidence is ever enough
+    if h2 == 0 or not len(different):  # no evidence is ever enough
         return float((different - 1) @ many)
-    choices = clusters**2 * (clusters + 1) if limit is None else limit**2
+    most = acceptance_threshold(many.sum(), different @ many, h2, float(delta)) / 2
     with np.errstate(divide="ignore"):  # rounding may take H² to 1 or beyond
         per_record = np.log(max(1 - h2, 0.0))
-    log_chance = np.log(choices) - np.log(delta * h2) + np.arange(1, different.max(initial=1)) * per_record
+    log_chance = most + np.arange(1, different.max()) * per_record
     asked = np.concatenate([[0.0], np.cumsum(np.exp(np.minimum(log_chance, 0.0)))])
     return float(asked[different - 1] @ many)
 

@@ -69,8 +69,6 @@ TABLE = {
     ],
     "Bounds": [
         Row(lambda: cr.evidence_bound(M, [2], delta=0), ValueError, "delta must be greater than 0 and at most 1"),
-        Row(lambda: cr.evidence_bound(M, [2], limit=3), ValueError, "limit must come with delta"),
-        Row(lambda: cr.evidence_bound(M, [2, 1], delta=0.1, limit=1), ValueError, "limit must be at least the number"),
         Row(lambda: cr.edge_bound(0.2, [2]), TypeError, "model must be a SimilarityModel, such as"),
         Row(lambda: cr.edge_bound(M, [2], printed="no"), TypeError, "printed must be True or False, not 'no'"),
         Row(lambda: bounds.edge_tree_bound(from_steps([0, 0.5, 1], [1.5, 0.5], [0.5, 1.5]), [2]),

@@ -1,0 +1,362 @@
+r"""Placing ordering: records join a cluster by strong evidence without a question, with densities known or unknown.
+
+The evidence that a record belongs to a cluster is the sum of :math:`\ln \ell(w)` over its similarities w to the
+members. With known densities :math:`\ell = f_g/f_r`. Otherwise :math:`\ell` is made of upper ends of confidence bands
+for both, and so small that a wrong cluster has evidence T with probability at most :math:`e^{-T}`, whatever the
+densities are. It goes beyond the paper.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import inf, log, pi
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import betaln, xlog1py, xlogy
+
+from crowder import validation
+from crowder.beyond.component_evidence import UNIT, log_ratios
+from crowder.counting.bounds import acceptance_threshold
+from crowder.models import SimilarityModel, common_steps
+from crowder.orderings import Ordering
+from crowder.resolution import Resolution
+from crowder.validation import Seed
+
+__all__ = ["Placed", "PlacingOrdering", "cautious_ratios", "upper_ends"]
+
+#: The bands are computed anew when the known matches or non-matches have grown by this factor. Evidence by bands of any
+#: earlier time is valid, too.
+GROWTH = 1.01
+
+#: After so many halvings of [0, 1] the ends are exact to the precision of a float near 10⁻⁶, far below any end.
+HALVINGS = 70
+
+MOST_BINS = 10_000
+
+
+@dataclass(frozen=True, repr=False)
+class Placed(Resolution):
+    """A `Resolution` in which some records were placed without a question: its clusters do not follow from the answers
+    alone, and may be wrong though every answer is true.
+
+    Attributes
+    ----------
+    queries, answers, clusters
+        As in a `Resolution`. The clusters are those of the answers and the accepted pairs together.
+    accepted : ndarray of int64, shape (a, 2)
+        In order, each record that was placed without a question, and the first record of the cluster that it joined.
+    after : ndarray of int64, shape (a,)
+        After how many questions each of them was placed. Recall and precision count it from there on.
+
+    See Also
+    --------
+    crowder.beyond.PlacingOrdering : the ordering that returns it.
+
+    Examples
+    --------
+    >>> run = Placed([[1, 0]], [True], [0, 0, 0], accepted=[[2, 0]], after=[1])
+    >>> run
+    Placed(3 records, 1 cluster, 1 question, 1 accepted)
+    >>> run.recall([5, 5, 5])
+    array([0., 1.])
+    """
+
+    accepted: Any = field(default=())
+    after: Any = field(default=())
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        accepted = validation.pairs(self.accepted, len(self.clusters), "accepted")
+        after = validation.numbers(self.after, "after")
+        if after.shape != (len(accepted),) or not (np.diff(after, prepend=0, append=self.n_queries) >= 0).all():
+            raise ValueError(f"after must be a number of questions, not falling, for each accepted pair, not {after}")
+        object.__setattr__(self, "accepted", accepted)
+        object.__setattr__(self, "after", after.astype(np.int64))
+
+    def _facts(self) -> dict[str, Any]:
+        return {**super()._facts(), "accepted": len(self.accepted)}
+
+    def _pairs(self, labels: Any) -> tuple[np.ndarray, np.ndarray, int]:
+        queries = np.insert(self.queries, self.after, self.accepted, axis=0)
+        answers = np.insert(self.answers, self.after, True)
+        right, joined, total = Resolution(queries, answers, self.clusters)._pairs(labels)
+        asked = np.arange(self.n_queries + 1)
+        last = asked + np.searchsorted(self.after, asked, side="right")
+        return right[last], joined[last], total
+
+
+class PlacingOrdering(Ordering):
+    r"""Place records one after another, without a question where the evidence for a cluster is strong.
+
+    Records arrive in random order. The v-th is compared with the c clusters so far. If the largest evidence is at least
+
+    .. math:: T(c, v, x) = \min\Bigl\{\ln\frac{c\,v(v+1)}\delta,\; 2\ln\frac{c^2(c+1)}{\delta x}\Bigr\} ,
+
+    the record joins that cluster (of equal ones, the one whose first record came first); otherwise the clusters are
+    asked about, those with more evidence first, until one answer is yes.
+
+    Parameters
+    ----------
+    similarity : array_like
+        Symmetric (n, n), or condensed in ``pdist`` order; in [0, 1]. Every pair is a candidate.
+    model : SimilarityModel, optional
+        f_g and f_r. The evidence is :math:`\ln f_g/f_r`, and :math:`x = H^2`. Without a model nothing is assumed of
+        them: the evidence is learned (see Notes).
+    delta : float, keyword only
+        δ in [0, 1]: an upper bound on the probability that any record is placed wrongly. With 0, every record is asked
+        about; this needs a model.
+    bins : int or array_like, keyword only
+        Without a model: the number of bins of equal width in which similarities are counted, or the edges between bins,
+        rising inside (0, 1). They have to be chosen before the similarities are seen.
+    rng : int or numpy.random.Generator, keyword only
+        Gives the order of the records.
+
+    Raises
+    ------
+    ValueError
+        If the similarity is not one of these, `rng` is missing, `delta` is out of its range, or 0 without a model; or
+        if `bins` is neither a number from 1 to 10,000 nor edges.
+    TypeError
+        If `model` is not a model.
+
+    See Also
+    --------
+    crowder.evidence_bound : the expected number of questions, if the densities are known.
+    crowder.beyond.EvidenceOrdering : asks until every pair is settled by answers.
+    crowder.beyond.Placed : what a run returns.
+
+    Notes
+    -----
+    *The clusters do not follow from the answers alone.* `settled` is true of accepted pairs, as of any in one cluster.
+
+    *Guarantee.* Let the answers be true, and the similarities independent, those of matches with one distribution and
+    those of non-matches with another. Then all records are placed rightly with probability at least 1 - δ, for every
+    partition: Companion Theorem A10.2 for known densities, A10.3 without. Similarities of real records depend on one
+    another, and more is then wrong than δ says. A wrong placement is never noticed.
+
+    *Questions.* For any n, their expected number is at most that of `crowder.evidence_bound`. With δ = 0, which is
+    Companion Theorem A10.1, it includes one question for each record that does not open a cluster.
+
+    *Without a model*, let g and r be the probabilities of the q bins. When both kinds of pairs are known, their upper
+    ends :math:`\bar g, \bar r` (`upper_ends`), each with an error of δ/(8q), give
+
+    .. math:: \ell = \frac{\bar g}{Z \bar r}, \quad Z = \sum \bar g, \qquad
+        \bar\rho = \sum \bar g\,\ell^{-1/2}, \qquad x = 1 - \bar\rho ,
+
+    and of these the :math:`\ell` with the least :math:`\bar\rho` so far is used. As long as no
+    non-match is known, every record is asked about; so are all records of a single entity (part 4 of the theorem says
+    that this cannot be avoided).
+
+    *Answers from elsewhere* (`learn`) settle a record's cluster when the record's turn comes.
+
+    *Cost:* O(n + qk) for each record, for k clusters; without a model also O(q) for each of O(log n) updates, a
+    fraction of a millisecond. Memory O(n²).
+
+    Examples
+    --------
+    >>> from crowder import Truth, datasets, dist1
+    >>> data = datasets.synthetic([200] * 5, dist1(0.5), rng=7)
+    >>> crowd, model = Truth(data.labels), dist1(0.5)
+    >>> [PlacingOrdering(data.similarity, model, delta=delta, rng=7).run(crowd).n_queries for delta in (0, 0.1)]
+    [1010, 138]
+    >>> run = PlacingOrdering(data.similarity, delta=0.1, bins=2, rng=7).run(crowd)  # the densities are not known
+    >>> run.n_queries, len(run.accepted), run.precision(data.labels)[-1], run.recall(data.labels)[-1]
+    (165, 849, np.float64(1.0), np.float64(1.0))
+    """
+
+    def __init__(
+        self,
+        similarity: ArrayLike,
+        model: SimilarityModel | None = None,
+        *,
+        delta: float,
+        bins: int | ArrayLike = 10,
+        rng: Seed,
+    ) -> None:
+        super().__init__(similarity)
+        self.delta = float(validation.probability(delta, "delta"))
+        generator = validation.generator(rng, "the order of records")
+        edges = bin_edges(bins)
+        if not self.every_pair:
+            raise ValueError("similarity must have every pair, dense or condensed, for placing ordering")
+        self._learns = model is None
+        if model is not None:
+            validation.model(model)
+            edges, green, red = common_steps(model.green, model.red)
+            self._edges, self._ratio, self._x = edges[1:-1], log_ratios(green, red), model.hellinger2
+        elif self.delta == 0:
+            raise ValueError("delta must be greater than 0 without a model: unknown densities are never known for sure")
+        else:
+            self._edges, self._ratio, self._x = edges, np.zeros(len(edges) + 1, np.int64), -inf
+        self.joins_unasked = self.delta > 0
+        self._square = self._candidates.square()
+        self._arrivals = generator.permutation(self.n)
+        self._cluster = np.empty(self.n, np.int64)  # of each placed record, in order of arrival
+        self._first = np.empty(self.n, np.int64)  # the first record of each cluster
+        self._placed, self._found = 0, 0  # how many of these there are
+        self._counts: np.ndarray | None = None  # the newcomer's similarities, by cluster and step
+        self._left: list[int] = []  # the clusters that it may belong to, that with the most evidence last
+        self._known = np.zeros((2, len(self._ratio)), np.int64)  # matches and non-matches of placed records, by bin
+        self._learned_from = np.zeros(2)  # how many there were at the last update
+        self._accepted, self._after = list[tuple[int, int]](), list[int]()
+
+    def next_question(self) -> tuple[int, int] | None:
+        while self._placed < self.n:
+            v = int(self._arrivals[self._placed])
+            if self._counts is None:
+                self._compare(v)
+            if (first := self._likeliest(v)) is not None:
+                return v, first
+            self._place(v)
+        return None
+
+    def _facts(self) -> dict[str, Any]:
+        return {**super()._facts(), "accepted": len(self._accepted)}
+
+    @property
+    def resolution(self) -> Placed:
+        """The clusters that follow from the answers and acceptances so far."""
+        plain = super().resolution
+        return Placed(plain.queries, plain.answers, plain.clusters, self._accepted, self._after)
+
+    def _compare(self, v: int) -> None:
+        """Order the clusters by the newcomer's evidence, and accept the first if that is strong enough."""
+        q, clusters = len(self._ratio), self._cluster[: self._placed]
+        row = self._square[v, self._arrivals[: self._placed]]
+        cells = clusters * q + np.searchsorted(self._edges, row, side="right")
+        self._counts = np.bincount(cells, minlength=self._found * q).reshape(self._found, q)
+        evidence = self._counts @ self._ratio  # whole numbers, so that ties are ties
+        self._left = np.argsort(-evidence, kind="stable")[::-1].tolist()
+        first = self._likeliest(v)
+        if self.joins_unasked and first is not None:
+            least = acceptance_threshold(self._found, self._placed + 1, self._x, self.delta)
+            if evidence[self._left[-1]] >= least * UNIT:
+                self._join(v, first)
+                self._accepted.append((v, first))
+                self._after.append(self.n_queries)
+
+    def _likeliest(self, v: int) -> int | None:
+        """The first record of the cluster with the most evidence among those not settled."""
+        while self._left:
+            first = int(self._first[self._left[-1]])
+            if not self._settled(v, first):
+                return first
+            self._left.pop()
+        return None
+
+    def _place(self, v: int) -> None:
+        """Add the newcomer to its cluster, as the answers have it, or to a new one."""
+        component = self._knowledge.component
+        own = np.flatnonzero(component[self._first[: self._found]] == component[v])
+        if not len(own):
+            self._first[self._found] = v
+        self._cluster[self._placed] = own[0] if len(own) else self._found
+        if self._learns:
+            assert self._counts is not None
+            self._known += [self._counts[own].sum(axis=0), np.delete(self._counts, own, axis=0).sum(axis=0)]
+            self._learn_ratios()
+        self._placed, self._found, self._counts = self._placed + 1, self._found + (not len(own)), None
+
+    def _learn_ratios(self) -> None:
+        totals = self._known.sum(axis=1)
+        if totals.min() >= 1 and (totals >= GROWTH * self._learned_from).any():
+            self._learned_from = totals
+            ratio, affinity = cautious_ratios(self._known[0], self._known[1], self.delta)
+            if 1 - affinity > self._x:
+                self._ratio, self._x = ratio, 1 - affinity
+
+
+def upper_ends(counts: ArrayLike, error: float) -> np.ndarray:
+    r"""Upper ends of confidence bands for the probabilities of q values, which hold for all numbers of draws at once.
+
+    For a value that occurred X times in N draws it is the largest p with
+
+    .. math:: p^X (1-p)^{N-X} \ge \varepsilon\, \frac{B(X + \frac12, N - X + \frac12)}\pi ,
+
+    where B is the beta function: the p whose likelihood is at least ε times that of their mixture over Beta(½, ½). The
+    true p fails to be among them, at any time, with probability at most ε (Ville's inequality).
+
+    Parameters
+    ----------
+    counts : array_like of int, shape (q,)
+        How often each value occurred.
+    error : float
+        ε in (0, 1), for each value.
+
+    Returns
+    -------
+    ndarray of float64, shape (q,)
+        Found by halving intervals, and rounded up.
+
+    See Also
+    --------
+    cautious_ratios : the evidence that is made of them.
+
+    Examples
+    --------
+    >>> upper_ends([0, 5, 45], 0.05).round(3)  # of 50 draws
+    array([0.105, 0.287, 0.984])
+    """
+    seen = np.asarray(counts, dtype=np.float64)
+    other = seen.sum() - seen
+    least = log(error) + betaln(seen + 0.5, other + 0.5) - log(pi)
+    low, high = seen / max(1.0, seen.sum()), np.ones_like(seen)  # the likelihood falls from its maximum X/N on
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        inside = xlogy(seen, middle) + xlog1py(other, -middle) >= least
+        low, high = np.where(inside, middle, low), np.where(inside, high, middle)
+    return high
+
+
+def cautious_ratios(matches: ArrayLike, others: ArrayLike, delta: float) -> tuple[np.ndarray, float]:
+    r"""Evidence learned from known pairs that overstates a match with probability at most δ/4, whatever the densities.
+
+    With the `upper_ends` :math:`\bar g` and :math:`\bar r` of the q values, each with an error of δ/(8q),
+
+    .. math:: \ell = \frac{\bar g}{Z \bar r}, \quad Z = \sum \bar g, \qquad \bar\rho = \sum \bar g\,\ell^{-1/2} .
+
+    Where :math:`g \le \bar g` and :math:`r \le \bar r`,
+
+    .. math:: E_r\,\ell \le 1, \qquad E_g\,\ell^{-1/2} \le \bar\rho, \qquad E_r\,\ell^{1/2} \le \bar\rho .
+
+    Parameters
+    ----------
+    matches, others : array_like of int, shape (q,)
+        How often each value occurred among known matches, and among known non-matches; at least one of each.
+    delta : float
+        δ in (0, 1].
+
+    Returns
+    -------
+    ratios : ndarray of int64, shape (q,)
+        :math:`\ln \ell` in multiples of 2⁻²⁰ nat, rounded down, so that the inequalities hold of the rounded values.
+    affinity : float
+        :math:`\bar\rho`, computed from the rounded values; at least the affinity :math:`\sum\sqrt{g r}`.
+
+    See Also
+    --------
+    PlacingOrdering : the ordering that uses them.
+
+    Examples
+    --------
+    >>> ratios, affinity = cautious_ratios([30, 270], [900, 300], delta=0.1)
+    >>> (ratios / UNIT).round(2), round(affinity, 2)
+    (array([-1.6 ,  1.01]), 0.99)
+    """
+    error = delta / (8 * np.size(matches))
+    green, red = upper_ends(matches, error), upper_ends(others, error)
+    ratios = np.floor(UNIT * (np.log(green / red) - log(green.sum())))
+    return ratios.astype(np.int64), float(green @ np.exp(-ratios / (2 * UNIT)))
+
+
+def bin_edges(bins: Any) -> np.ndarray:
+    """The edges between bins, of a number of bins of equal width or as listed."""
+    if np.ndim(bins) == 0:
+        number = validation.whole(bins, "bins", least=1, most=MOST_BINS)
+        return np.arange(1, number) / number
+    edges = validation.numbers(bins, "bins")
+    if edges.ndim != 1 or not (np.diff(edges, prepend=0, append=1) > 0).all():
+        raise ValueError(f"bins must be their number, or edges that rise inside (0, 1), not {bins!r}")
+    return edges
