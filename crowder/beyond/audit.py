@@ -231,7 +231,8 @@ class Audit(Ordering):
     TypeError
         If `ordering` is not an ordering, or an argument has another type.
     ValueError
-        If the ordering has already asked or is an `Audit`, or a number is out of its range.
+        If the ordering has already asked, is an `Audit` or joins records without a question; or a number is out of its
+        range.
 
     See Also
     --------
@@ -281,6 +282,7 @@ class Audit(Ordering):
         validation.kind(ordering, Ordering, "ordering must be an edge, node, evidence or other ordering")
         if isinstance(ordering, Audit):
             raise ValueError("ordering must not be an Audit itself")
+        refuse_unasked(ordering)
         if ordering.n_queries or ordering._pending is not None:
             raise ValueError("ordering must not have asked any question yet")
         self.target, self.confidence = _target(recall), float(inside(confidence, "confidence"))
@@ -439,6 +441,13 @@ class Audit(Ordering):
         return Audited(plain.queries, plain.answers, plain.clusters, found, most - found, self.confidence,
                        self._audited, self._draws.hits, self._expected, self._reason, self.crowd_errs,
                        "all pairs" if self.every_pair else "candidate pairs")  # fmt: skip
+
+
+def refuse_unasked(ordering: Ordering) -> None:
+    """A ValueError if the ordering joins records without a question: the guarantees here are about answers."""
+    if ordering.joins_unasked:
+        name = type(ordering).__name__
+        raise ValueError(f"ordering must join records by answers only, but {name} joins some without a question")
 
 
 def inside(value: Any, name: str) -> Any:

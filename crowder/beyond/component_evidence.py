@@ -63,7 +63,7 @@ class SummedEvidence(NamedTuple):
     number of a component's records, 0 once it has been merged away; `name` the component of each record, and
     ``alive[:at[ALIVE]]`` all components in increasing order. `asked` marks the records that were asked about: of the
     others nothing is known, and each is a component. `opened` marks the clusters, with which newcomers are
-    compared. `dependence` holds ρ: a sum of m terms is divided by its design effect 1 + ρ(m - 1).
+    compared. `dependence` holds γ: a sum of m terms is divided by its design effect 1 + γ(m - 1).
     """
 
     total: np.ndarray
@@ -132,7 +132,7 @@ def _search(summed, a):
 
 @njit(cache=True)
 def rank(summed):
-    """Find the best of every row anew, as after a change of the sums or of ρ."""
+    """Find the best of every row anew, as after a change of the sums or of γ."""
     for a in summed.alive[: summed.at[ALIVE]]:
         _search(summed, a)
 
@@ -192,7 +192,7 @@ def absorb(summed, i, j, same):
 
 
 @njit(cache=True)
-def question(summed, tau, by_arrival):
+def question(summed, tau):
     """The next pair of components to ask about, as (newcomer, cluster) or (a, b), packed; -1 when all are settled.
 
     The two with the most evidence, if that is at least `tau` nats or every record is in a cluster. Otherwise the most
@@ -209,14 +209,14 @@ def question(summed, tau, by_arrival):
     top = summed.most[a]
     while at[LOOSE] > 0 and top < tau:
         if at[LOOSE] == len(summed.name):
-            _open(summed, 0 if by_arrival else a)
+            _open(summed, a)
         v = at[NEWCOMER]
         if v < 0 or opened[v] or size[v] == 0:
-            v = at[NEWCOMER] = _newcomer(summed, by_arrival)
+            v = at[NEWCOMER] = _newcomer(summed)
         cluster, most = -1, -np.inf
         for c in alive:
             if opened[c] and total[v, c] != SETTLED:
-                weight = _weight(total, size, rho, v, c) + (0.0 if by_arrival else 0.5 * np.log(size[c]))
+                weight = _weight(total, size, rho, v, c) + 0.5 * np.log(size[c])
                 if weight > most:
                     cluster, most = c, weight
         if cluster >= 0:
@@ -236,14 +236,12 @@ def _first(summed, alive):
 
 
 @njit(cache=True)
-def _newcomer(summed, by_arrival):
-    """The record to place next: the first, or the one with the fewest expected unnecessary questions."""
+def _newcomer(summed):
+    """The record to place next: the one with the fewest expected unnecessary questions."""
     total, size, rho = summed.total, summed.size, summed.dependence[0]
     alive = summed.alive[: summed.at[ALIVE]]
     opened = summed.opened[alive]
     loose, clusters = alive[~opened], alive[opened]
-    if by_arrival:
-        return loose[0]
     weight = np.empty((len(loose), len(clusters)))
     for s, c in enumerate(clusters):  # row by row of the sums, which are symmetric: neighbours in memory
         prior = 0.5 * np.log(size[c])
@@ -316,10 +314,10 @@ def known_pairs(summed, steps, number):
 
 @njit(cache=True)
 def dependence(summed, steps, ratio):
-    """The intraclass correlation ρ of the terms of a sum, estimated from known non-matches, less three standard errors.
+    """The intraclass correlation γ of the terms of a sum, estimated from known non-matches, less three standard errors.
 
     ``ratio`` is the evidence of a pair on each step, in any unit. Between components known to differ, a sum of m terms
-    has the variance σ²m(1 + ρ(m - 1)).
+    has the variance σ²m(1 + γ(m - 1)).
     """
     name, total, size = summed.name, summed.total, summed.size
     n = len(name)

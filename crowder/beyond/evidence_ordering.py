@@ -34,9 +34,8 @@ from crowder.validation import Seed
 
 __all__ = ["FORMS", "EvidenceOrdering"]
 
-#: For each form: the least evidence, in nats, at which a pair of components is asked about before any record is
-#: placed; and whether records are placed in order of arrival.
-FORMS = {"auto": (TAU, False), "pairs": (-np.inf, False), "records": (np.inf, True)}
+#: For each form, the least evidence, in nats, at which a pair of components is asked about before any record is placed.
+FORMS = {"auto": TAU, "pairs": -np.inf}
 
 #: The number of questions before the first update of densities and correlation, and its factor between updates.
 FIRST_UPDATE, UPDATE_FACTOR = 16, 1.4
@@ -60,15 +59,13 @@ class EvidenceOrdering(Ordering):
     model : SimilarityModel, optional
         f_g and f_r. Where one of them vanishes, a pair is certainly a match or a non-match; it is still asked about or
         implied. Without a model the ratio is learned from the answers so far.
-    form : {"auto", "pairs", "records"}, keyword only
-        "pairs" always asks about the two components with the most evidence. "records" places one record after another,
-        in random order, comparing it with the clusters so far in decreasing order of evidence. "auto" asks about two
-        components if their evidence is at least two nats; otherwise it places the record with the fewest expected
-        unnecessary questions, each cluster weighted by its evidence and the square root of its size. Without a model,
-        "auto" does so only while this finds more matches than edge ordering.
+    form : {"auto", "pairs"}, keyword only
+        "pairs" always asks about the two components with the most evidence. "auto" asks about two components if their
+        evidence is at least two nats; otherwise it places the record with the fewest expected unnecessary questions,
+        each cluster weighted by its evidence and the square root of its size. Without a model, "auto" does so only
+        while this finds more matches than edge ordering.
     rng : int or numpy.random.Generator, keyword only
-        Gives a random order of the records, which is the arrival order and breaks ties; and shuffles equally similar
-        pairs for edge ordering.
+        Gives a random order of the records, which breaks ties; and shuffles equally similar pairs for edge ordering.
 
     Raises
     ------
@@ -77,24 +74,19 @@ class EvidenceOrdering(Ordering):
 
     See Also
     --------
-    crowder.evidence_bound : the bound of the theorem below.
+    crowder.beyond.PlacingOrdering : places records one by one, with theorems on the number of questions.
     crowder.counting.bounds.question_bound : what every algorithm needs.
 
     Notes
     -----
-    *Theorem.* If the similarities are independent and `model` has their densities, the form "records" asks in
-    expectation at most :math:`n - k + \binom k2 \bigl[1 + (1-H^2)^2/H^2\bigr]` questions, for every clustering; on
-    the worst one no algorithm that is never wrong needs fewer, up to a constant factor. It is Theorem A of the chapter
-    "Four results beyond the paper". The sums are then not corrected for dependence.
-
     *Learned densities:* f_g and f_r are constant on steps, and their ratio increases with the similarity. The prior
     ratio is nearly constant; the known matches and non-matches, asked or implied, replace it. Densities and correlation
     are updated after 16 questions, and again whenever their number has grown by 1.4.
 
     *Dependence:* a sum is the evidence if its terms are independent. The records of a real cluster resemble one
-    another, so their similarities to a third record are correlated. The intraclass correlation ρ of the evidence across
-    components known to differ measures this. A sum of m terms is divided by its design effect, 1 + ρ(m - 1), and where
-    ρ exceeds 0.1, "auto" asks as "pairs" does.
+    another, so their similarities to a third record are correlated. The intraclass correlation γ of the evidence across
+    components known to differ measures this. A sum of m terms is divided by its design effect, 1 + γ(m - 1), and where
+    γ exceeds 0.1, "auto" asks as "pairs" does.
 
     *Edge ordering first:* without a model "auto" begins as edge ordering, and chooses between it and the sums before
     each question by the share of their questions that found a match: :math:`(a + ½)/(q + ½)` for edge ordering, with a
@@ -154,7 +146,7 @@ class EvidenceOrdering(Ordering):
 
     @property
     def dependence(self) -> float:
-        """ρ, the estimated correlation of the terms of a sum, from 0 (independent) to 1."""
+        """γ, the estimated correlation of the terms of a sum, from 0 (independent) to 1."""
         return float(self._summed.dependence[0])
 
     def evidence(self, w: ArrayLike) -> np.ndarray:
@@ -169,10 +161,10 @@ class EvidenceOrdering(Ordering):
         if (edge := self._leader()) is not None:
             edge._knowledge = self._knowledge
             return edge.next_question()
-        least, by_arrival = FORMS[self.form]
+        least = FORMS[self.form]
         if self.form == "auto" and self.dependence > DEPENDENT:
             least = -np.inf
-        code = question(self._summed, least, by_arrival)
+        code = question(self._summed, least)
         if code == -1:
             return None
         i, j = self._arrivals[[*unpack(code)]].tolist()
@@ -208,8 +200,7 @@ class EvidenceOrdering(Ordering):
             self._ratio = log_ratios(*learned_densities(matches, others, self._mass))
             self._found[1] = 0  # those were of the densities of before
         before = self.dependence
-        if self._learns or not FORMS[self.form][1]:  # the theorem for records with known densities is on plain sums
-            self._summed.dependence[0] = dependence(self._summed, self._steps, self._ratio / UNIT)
+        self._summed.dependence[0] = dependence(self._summed, self._steps, self._ratio / UNIT)
         if self._learns:
             reweigh(self._summed, self._steps, self._ratio)
         elif self.dependence != before:

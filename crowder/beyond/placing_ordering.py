@@ -70,7 +70,8 @@ class Placed(Resolution):
         super().__post_init__()
         accepted = validation.pairs(self.accepted, len(self.clusters), "accepted")
         after = validation.numbers(self.after, "after")
-        if after.shape != (len(accepted),) or not (np.diff(after, prepend=0, append=self.n_queries) >= 0).all():
+        steps = np.diff(after.ravel(), prepend=0, append=self.n_queries)
+        if after.shape != (len(accepted),) or not ((steps >= 0) & (steps % 1 == 0)).all():
             raise ValueError(f"after must be a number of questions, not falling, for each accepted pair, not {after}")
         object.__setattr__(self, "accepted", accepted)
         object.__setattr__(self, "after", after.astype(np.int64))
@@ -353,7 +354,7 @@ def cautious_ratios(matches: ArrayLike, others: ArrayLike, delta: float) -> tupl
 
 def bin_edges(bins: Any) -> np.ndarray:
     """The edges between bins, of a number of bins of equal width or as listed."""
-    if np.ndim(bins) == 0:
+    if validation.as_array(bins, "bins").ndim == 0:
         number = validation.whole(bins, "bins", least=1, most=MOST_BINS)
         return np.arange(1, number) / number
     edges = validation.numbers(bins, "bins")

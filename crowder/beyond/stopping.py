@@ -24,7 +24,7 @@ import numpy as np
 from scipy.special import expit
 
 from crowder import validation
-from crowder.beyond.audit import Audit
+from crowder.beyond.audit import Audit, refuse_unasked
 from crowder.beyond.component_evidence import (
     CERTAIN,
     SETTLED,
@@ -115,7 +115,8 @@ class Stopping(Ordering):
     TypeError
         If `ordering` is not an ordering, or `model` not a model.
     ValueError
-        If the ordering has already asked, lacks pairs or is a `Stopping` or an `Audit`, or a number is out of range.
+        If the ordering has already asked, lacks pairs, joins records without a question, or is a `Stopping` or an
+        `Audit`; or if a number is out of range.
 
     See Also
     --------
@@ -155,6 +156,7 @@ class Stopping(Ordering):
         validation.kind(ordering, Ordering, "ordering must be an edge, node, evidence or other ordering")
         if isinstance(ordering, (Stopping, Audit)):  # what is left out here would be answers in an audit
             raise ValueError(f"ordering must not be an audit or a stopping ordering itself, not {ordering!r}")
+        refuse_unasked(ordering)
         if ordering.n_queries or ordering._pending is not None:
             raise ValueError("ordering must not have asked any question yet")
         if not ordering.every_pair:

@@ -2,8 +2,9 @@ r"""The likelihood ratios of several similarities, and what follows from them ex
 
 Consider one record and two clusters that it may belong to. Its similarities to the right one are drawn from f_g, those
 to the other from f_r. How well they tell the two apart without any question is the total variation distance of two
-products of densities (proof of Theorem 1). The expected count of evidence ordering (`EvidenceOrdering` in the form
-"records") depends on whether the summed logarithms for another cluster, its evidence, exceed those for its own.
+products of densities (proof of Theorem 1). The expected count of placing ordering (`PlacingOrdering` with known
+densities, never wrong) depends on whether the summed logarithms for another cluster, its evidence, exceed those for its
+own.
 """
 
 from __future__ import annotations
@@ -132,14 +133,14 @@ def prob_wrong_first(model: SimilarityModel, right: int, wrong: int) -> np.ndarr
 
 
 def expected_evidence_queries(model: SimilarityModel, sizes: ArrayLike) -> float:
-    r"""The expected number of questions of evidence ordering by records, in random order, with known densities.
+    r"""The expected number of questions of placing ordering with known densities and δ = 0.
 
     .. math:: E[Q] = (n - k) + \sum_{i\ne j} m_i \sum_{s=0}^{m_i-1} \sum_{t=1}^{m_j}
         \frac{\binom{m_i-1}s \binom{m_j}t}{(m_i + m_j) \binom{m_i+m_j-1}{s+t}}\, W(s, t)
 
     for clusters of sizes m. The fraction is the probability that s records of its own cluster, and t of another, have
     arrived before a record, and W is `prob_wrong_first`. A ValueError if a size is not a positive integer, or the
-    evidence has too many values.
+    evidence has too many values. It is derived in the appendix *Summed evidence* (Companion Proposition A8.2).
 
     If f_g/f_r takes two values, O(m³ log m) for a largest cluster of m: a second for hundreds. Not in the paper. The
     ordering rounds evidence to multiples of 2⁻²⁰ nat; where a ratio is closer to 1 than that, it has ties that the sums

@@ -16,6 +16,14 @@ def empty():
     return crowder_tool.Journal(None, new())
 
 
+def placing(**changed):
+    return cr.beyond.PlacingOrdering(**{"similarity": V, "delta": 0.1, "rng": 7} | changed)
+
+
+def placed(**changed):
+    return cr.beyond.Placed([[0, 1]], [True], [0, 0, 0], **{"accepted": [[2, 0]], "after": [1]} | changed)
+
+
 def ask(**changed):
     return crowder_tool.ask_all(**{"crowd": crowd, "pairs": [(0, 1)], "journal": empty(), "pause": 0} | changed)
 
@@ -27,6 +35,7 @@ TABLE = {
         Row(lambda: cr.beyond.Audit(cr.beyond.Audit(edge(), rng=7), rng=7),
             ValueError, "ordering must not be an Audit itself"),
         Row(lambda: cr.beyond.Audit(asking(), rng=7), ValueError, "ordering must not have asked"),
+        Row(lambda: cr.beyond.Audit(placing(), rng=7), ValueError, "ordering must join records by answers only, but"),
         Row(lambda: cr.beyond.Audit(edge(), recall=1, rng=7), ValueError, "recall must be between 0 and 1, not 1"),
         Row(lambda: cr.beyond.Audit(edge(), rng=None), ValueError, "pass rng="),
         Row(lambda: cr.beyond.Audited([], [], [0], found=-1), ValueError, "found must be at least 0, not -1"),
@@ -48,6 +57,32 @@ TABLE = {
         Row(lambda: cr.beyond.Stopping(cr.beyond.Audit(edge(), rng=7), MODEL, delta=0.1),
             ValueError, "ordering must not be an audit or a stopping"),
         Row(lambda: cr.beyond.Stopping(asking(), MODEL, delta=0.1), ValueError, "ordering must not have asked"),
+        Row(lambda: cr.beyond.Stopping(placing(), MODEL, delta=0.1),
+            ValueError, "ordering must join records by answers only, but PlacingOrdering joins some without a"),
+    ],
+    "Placing ordering": [
+        Row(lambda: placing(delta=1.5), ValueError, "delta must be in [0, 1], not 1.5"),
+        Row(lambda: placing(delta=nan), ValueError, "delta must be in [0, 1], not nan"),
+        Row(lambda: placing(delta=True), ValueError, "delta must be in [0, 1], not True"),
+        Row(lambda: placing(delta=0), ValueError, "delta must be greater than 0 without a model"),
+        Row(lambda: placing(rng=None), ValueError, "pass rng=, a seed or a numpy.random.Generator: the order of"),
+        Row(lambda: placing(model=0.2), TypeError, "model must be a SimilarityModel, such as"),
+        Row(lambda: placing(similarity=pairs_of((0, 1, 0.5))), ValueError, "similarity must have every pair"),
+        Row(lambda: placing(similarity=[0.9, nan, 0.1]), ValueError, "similarity of pair (0, 2) is nan, not in"),
+        Row(lambda: placing(bins=0), ValueError, "bins must be at least 1, not 0"),
+        Row(lambda: placing(bins=2.0), TypeError, "bins must be a whole number, not 2.0"),
+        Row(lambda: placing(bins=10**9), ValueError, "bins must be at most 10,000, not 1000000000"),
+        Row(lambda: placing(bins=[0.5, 0.5]), ValueError, "bins must be their number, or edges that rise inside"),
+        Row(lambda: placing(bins=[0.5, 1]), ValueError, "bins must be their number, or edges that rise inside"),
+        Row(lambda: placing(bins=[0.5, nan]), ValueError, "bins must be their number, or edges that rise inside"),
+        Row(lambda: placing(bins=[[0.5]]), ValueError, "bins must be their number, or edges that rise inside"),
+        Row(lambda: placing(bins=[[0.5], [0.5, 0.6]]), TypeError, "bins must be a whole number, not [[0.5],"),
+        Row(lambda: placing(bins=["half"]), TypeError, "bins must be real numbers, not ['half']"),
+        Row(lambda: placed(accepted=[[0, 3]]), ValueError, "accepted: row 0, (0, 3), must be two different records"),
+        Row(lambda: placed(after=[2]), ValueError, "after must be a number of questions, not falling, for each"),
+        Row(lambda: placed(after=[0.5]), ValueError, "after must be a number of questions, not falling, for each"),
+        Row(lambda: placed(after=[nan]), ValueError, "after must be a number of questions, not falling, for each"),
+        Row(lambda: placed(after=[0, 1]), ValueError, "after must be a number of questions, not falling, for each"),
     ],
     "Evidence ordering": [
         Row(lambda: cr.beyond.EvidenceOrdering(V),

@@ -83,19 +83,24 @@ def test_a_crowd_that_errs_is_neither_asked_in_vain_nor_contradicted(instance, s
 
 
 @law(instances(whole=True), SEEDS, usual=24, night=500)
-def test_evidence_ordering_and_stopping_that_never_stops_ask_enough_and_nothing_needless(instance, seed):
+def test_evidence_and_placing_ordering_and_stopping_that_never_stops_ask_enough_and_nothing_needless(instance, seed):
     """δ = 0 stops nothing, so the ordering inside asks as it would alone."""
     model = (cr.uniform(), cr.dist1(0.3), cr.dist2(0.2), None)[seed % 4]
-    form = ("auto", "pairs", "records")[seed % 3]
+
+    def fresh():
+        if seed // 4 % 3 == 2 and model is not None:
+            return cr.beyond.PlacingOrdering(instance.values, model, delta=0, rng=seed)
+        return cr.beyond.EvidenceOrdering(instance.values, model, form=("auto", "pairs")[seed // 4 % 2], rng=seed)
+
     same = instance._replace(values=np.zeros_like(instance.values))  # the order of evidence is no law of `obeys`
     for crowd, true in ((cr.Truth(instance.labels), True), (instance.crowd, False)):
-        run = cr.beyond.EvidenceOrdering(instance.values, model, form=form, rng=seed).run(crowd)
+        run = fresh().run(crowd)
         closure = obeys(run, same)
-        evidence = cr.beyond.EvidenceOrdering(instance.values, model, form=form, rng=seed)
+        evidence = fresh()
         part = by_hand(evidence, crowd, seed % (run.n_queries + 1))
         evidence.ask()  # run on while a question is open
         assert asked(part) == asked(run)[: part.n_queries] and asked(evidence.run(crowd)) == asked(run)
-        evidence = cr.beyond.EvidenceOrdering(instance.values, model, form=form, rng=seed)
+        evidence = fresh()
         assert asked(cr.beyond.Stopping(evidence, model or cr.uniform(), delta=0).run(crowd)) == asked(run)
         if true:
             assert laws.fewest(instance) <= run.n_queries <= len(instance.pairs)

@@ -1,8 +1,10 @@
-"""Algorithms at their plainest, once each: what answers imply, and the paper's two heuristics.
+"""Algorithms at their plainest, once each: what answers imply, the paper's two heuristics, and placing ordering.
 
 They share no code with `crowder`, which is held against them. More of the kind is in `in_fractions`;
 `naive` lists clusterings and cluster sizes.
 """
+
+from math import exp, floor, inf, lgamma, log, pi
 
 
 class Closure:
@@ -73,3 +75,60 @@ def edge_questions(w, priority, crowd, candidate=lambda i, j: True):
 def node_questions(w, priority, crowd, arrivals, candidate=lambda i, j: True):
     """Questions of node ordering, in order: dict from pair (newcomer, earlier record) to answer."""
     return ask_in_order(node_order(w, priority, arrivals, candidate), len(w), crowd)
+
+
+def placing_questions(steps, arrivals, crowd, delta, evidence, x):
+    """Questions of placing ordering, as a dict from pair (newcomer, first record of a cluster) to answer; and the
+    records accepted, each with that of the cluster and the number of questions before.
+
+    ``steps[i][j]`` is the step of a pair's similarity, ``evidence[step]`` what it says, in multiples of 2⁻²⁰ nat. With
+    x = None, both are learned.
+    """
+    q, learns, clusters, asked, accepted = len(evidence), x is None, [], {}, []
+    x, seen, learned_from = -inf if learns else x, ([0] * q, [0] * q), (0, 0)
+    for v in arrivals:
+        sums = [sum(evidence[steps[v][u]] for u in members) for members in clusters]
+        falling = sorted(range(len(clusters)), key=lambda c: -sums[c])
+        own, c, n = len(clusters), len(clusters), sum(map(len, clusters)) + 1
+        if delta and clusters:
+            least = log(c * n * (n + 1) / delta)
+            if x > 0:
+                least = min(least, 2 * log(c * c * (c + 1) / (delta * x)))
+            if sums[falling[0]] >= least * 2**20:
+                own = falling[0]
+                accepted.append((v, clusters[own][0], len(asked)))
+                falling = []
+        for c in falling:
+            asked[v, clusters[c][0]] = bool(crowd(v, clusters[c][0]))
+            if asked[v, clusters[c][0]]:
+                own = c
+                break
+        for c, members in enumerate(clusters):
+            for u in members:
+                seen[c != own][steps[v][u]] += 1
+        clusters += [[]] * (own == len(clusters))
+        clusters[own] = [*clusters[own], v]
+        totals = tuple(map(sum, seen))
+        if learns and min(totals) and any(a >= 1.01 * b for a, b in zip(totals, learned_from, strict=True)):
+            learned_from = totals
+            g, r = ([upper_end(count, sum(counts), delta / (8 * q)) for count in counts] for counts in seen)
+            new = [floor(2**20 * log(a / (sum(g) * b))) for a, b in zip(g, r, strict=True)]
+            affinity = sum(a * exp(-e / 2**21) for a, e in zip(g, new, strict=True))
+            if 1 - affinity > x:
+                evidence, x = new, 1 - affinity
+    return asked, accepted
+
+
+def upper_end(count, total, error):
+    """The largest p whose likelihood is at least `error` times that of the mixture over Beta(½, ½), by bisection."""
+    other = total - count
+    least = log(error) + lgamma(count + 0.5) + lgamma(other + 0.5) - lgamma(total + 1) - log(pi)
+    low, high = count / total, 1.0
+    for _ in range(70):
+        p = (low + high) / 2
+        likelihood = (count * log(p) if count else 0.0) + (other * log(1 - p) if other and p < 1 else 0.0)
+        if likelihood >= least and (p < 1 or not other):
+            low = p
+        else:
+            high = p
+    return high

@@ -35,8 +35,8 @@ from crowder.beyond.component_evidence import (
 class Naive:
     """The same rule in plain words: components as lists of records, nothing kept from one question to the next."""
 
-    def __init__(self, evidence, tau, by_arrival, rho):
-        self.evidence, self.tau, self.by_arrival, self.rho = evidence.tolist(), tau, by_arrival, rho
+    def __init__(self, evidence, tau, rho):
+        self.evidence, self.tau, self.rho = evidence.tolist(), tau, rho
         self.components = {i: [i] for i in range(len(evidence))}  # by name
         self.different, self.opened, self.newcomer = set(), set(), None
 
@@ -49,7 +49,7 @@ class Naive:
 
     def clusters_of(self, v):
         """What v could still belong to: (log weight, cluster)."""
-        prior = [0.0 if self.by_arrival else 0.5 * math.log(len(members)) for members in self.components.values()]
+        prior = [0.5 * math.log(len(members)) for members in self.components.values()]
         weighed = [(self.weight(v, c), p, c) for (c, p) in zip(self.components, prior, strict=True) if c in self.opened]
         return [(w + p, c) for w, p, c in weighed if w is not None]
 
@@ -70,10 +70,10 @@ class Naive:
         loose = [v for v in names if v not in self.opened]
         while loose and most < self.tau:
             if not self.opened:
-                self.opened.add(0 if self.by_arrival else a)
+                self.opened.add(a)
                 loose = [v for v in names if v not in self.opened]
             if self.newcomer not in loose:
-                self.newcomer = loose[0] if self.by_arrival else min(loose, key=lambda v: (*self.vain(v), v))
+                self.newcomer = min(loose, key=lambda v: (*self.vain(v), v))
             choice = self.clusters_of(self.newcomer)
             if choice:
                 return self.newcomer, max(choice, key=lambda wc: (wc[0], -wc[1]))[1]
@@ -102,27 +102,26 @@ def symmetric(values, n):
 @given(st.integers(0, 8), st.sampled_from([-np.inf, 0.5, 2.0, np.inf]), st.sampled_from([0.0, 0.3]), st.data())
 @settings(max_examples=200, deadline=None)
 def test_questions_are_those_of_the_naive_version(n, tau, rho, data):
-    by_arrival = data.draw(st.booleans())
     # Multiples of a quarter nat: ties abound. Now and then a pair is certain.
     quarter = st.integers(-8, 8).map(lambda k: k * UNIT // 4) | st.sampled_from([1 << 36, -(1 << 36)])
     m = n * (n - 1) // 2
     evidence = symmetric(data.draw(st.lists(quarter, min_size=m, max_size=m)), n)
     labels = data.draw(st.lists(st.integers(0, 3), min_size=n, max_size=n))
-    naive, summed = Naive(evidence, tau, by_arrival, rho), sum_evidence(evidence.copy())
+    naive, summed = Naive(evidence, tau, rho), sum_evidence(evidence.copy())
     summed.dependence[0] = rho
     ratio, steps = np.unique(evidence, return_inverse=True)
     steps, relearned = steps.reshape(n, n), data.draw(st.integers(0, m))
-    reweigh(summed, steps, ratio)  # with this ρ
+    reweigh(summed, steps, ratio)  # with this γ
     for answers in range(m + 1):
         if answers == relearned:  # the rarest evidence becomes the commonest, and sums are made anew
             reweigh(summed, steps, ratio[::-1].copy())
             naive.evidence = ratio[::-1][steps].tolist()
-        code, expected = question(summed, tau, by_arrival), naive.question()
+        code, expected = question(summed, tau), naive.question()
         if expected is None:
             break
         i, j = code >> 32, code & 0xFFFFFFFF
         assert (i, j) == expected
-        assert question(summed, tau, by_arrival) == code  # asking again asks the same
+        assert question(summed, tau) == code  # asking again asks the same
         absorb(summed, i, j, labels[i] == labels[j])
         naive.absorb(i, j, labels[i] == labels[j])
     assert code == -1
@@ -204,8 +203,8 @@ def parts_and_differences(n, queries, answers):
 
 @pytest.mark.parametrize("seed", range(12))
 def test_what_is_known_and_how_it_hangs_together_counted_pair_by_pair(seed):
-    """A sum of m terms has the variance σ²m(1 + ρ(m - 1)), so the squares over σ²m add up to about as many as there are
-    sums, plus ρ times the terms beyond the first; three standard errors √(2·sums) are taken off."""
+    """A sum of m terms has the variance σ²m(1 + γ(m - 1)), so the squares over σ²m add up to about as many as there are
+    sums, plus γ times the terms beyond the first; three standard errors √(2·sums) are taken off."""
     rng = np.random.default_rng(seed)
     n = 24
     labels = rng.integers(5, size=n)
