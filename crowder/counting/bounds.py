@@ -276,7 +276,7 @@ def node_bound(model: SimilarityModel, sizes: ArrayLike, *, printed: bool = True
     return total
 
 
-def evidence_bound(model: SimilarityModel, sizes: ArrayLike, *, delta: float | None = None) -> float:
+def evidence_bound(model: SimilarityModel, sizes: ArrayLike, *, delta: float = 0.0) -> float:
     r"""A bound on the questions of records placed by their summed log-likelihood ratios, `PlacingOrdering`.
 
     With :math:`\rho = 1 - H^2` the run that asks about every record asks in expectation
@@ -301,14 +301,14 @@ def evidence_bound(model: SimilarityModel, sizes: ArrayLike, *, delta: float | N
         The true densities, which the ordering knows; any two.
     sizes : sequence of int
         The cluster sizes :math:`|V_i|`, each at least 1.
-    delta : float, optional, keyword only
-        δ in (0, 1], as for the ordering. None, the default, is its 0: no record is placed without a question.
+    delta : float, keyword only
+        δ in [0, 1], as for the ordering; with 0, the default, no record is placed without a question.
 
     Returns
     -------
     float
-        The first of the bounds without δ, or the first with it. Both hold for every arrival order that is independent
-        of the similarities.
+        The first bound of those for δ = 0, or the first for δ > 0. Both hold for every arrival order that is
+        independent of the similarities.
 
     Raises
     ------
@@ -324,8 +324,8 @@ def evidence_bound(model: SimilarityModel, sizes: ArrayLike, *, delta: float | N
 
     Notes
     -----
-    O(distinct sizes squared), with `delta` also O(largest size). Not in the paper: Companion Theorem A10.1, and with
-    `delta` Companion Theorem A10.2.
+    O(distinct sizes squared), for δ > 0 also O(largest size). Not in the paper: Companion Theorem A10.1 for δ = 0, and
+    A10.2 for δ > 0.
 
     Examples
     --------
@@ -341,9 +341,7 @@ def evidence_bound(model: SimilarityModel, sizes: ArrayLike, *, delta: float | N
     different, many = np.unique(sizes, return_counts=True)
     records = different[:, None] + different[None, :]
     each = 1 + _geometric_sum(model.hellinger2, records - 2.0)
-    matches = float(sizes.sum() - len(sizes))
-    if delta is not None:
-        matches = _asked_matches(model.hellinger2, different, many, delta)
+    matches = _asked_matches(model.hellinger2, different, many, float(validation.probability(delta, "delta")))
     return float(matches + (_pairs_of_clusters(many) * each).sum())
 
 
@@ -367,11 +365,9 @@ def acceptance_threshold(clusters: Any, arrival: Any, x: float, delta: float) ->
 
 def _asked_matches(h2: float, different: np.ndarray, many: np.ndarray, delta: float) -> float:
     """The bound on questions about matches if evidence of at least T is accepted: the sum of min(1, e^(T/2) ρ^s)."""
-    if validation.probability(delta, "delta") == 0:
-        raise ValueError(f"delta must be greater than 0 and at most 1, not {delta!r}")
-    if h2 == 0 or not len(different):  # no evidence is ever enough
+    if delta == 0 or h2 == 0 or not len(different):  # no evidence is ever enough
         return float((different - 1) @ many)
-    most = acceptance_threshold(many.sum(), different @ many, h2, float(delta)) / 2
+    most = acceptance_threshold(many.sum(), different @ many, h2, delta) / 2
     with np.errstate(divide="ignore"):  # rounding may take H² to 1 or beyond
         per_record = np.log(max(1 - h2, 0.0))
     log_chance = most + np.arange(1, different.max()) * per_record

@@ -68,7 +68,7 @@ TABLE = {
         Row(lambda: limits.node_limit(np.complex64(1j)), TypeError, "ratio must be a real number, not np.complex64("),
     ],
     "Bounds": [
-        Row(lambda: cr.evidence_bound(M, [2], delta=0), ValueError, "delta must be greater than 0 and at most 1"),
+        Row(lambda: cr.evidence_bound(M, [2], delta=None), ValueError, "delta must be in [0, 1], not None"),
         Row(lambda: cr.edge_bound(0.2, [2]), TypeError, "model must be a SimilarityModel, such as"),
         Row(lambda: cr.edge_bound(M, [2], printed="no"), TypeError, "printed must be True or False, not 'no'"),
         Row(lambda: bounds.edge_tree_bound(from_steps([0, 0.5, 1], [1.5, 0.5], [0.5, 1.5]), [2]),

@@ -196,9 +196,15 @@ def test_it_errs_in_no_more_runs_than_delta(sizes, epsilon):
 
 
 def test_shrunken_bands_err_more_often_than_delta(monkeypatch):
-    """The control: shares seen so far, in place of the ends of bands, do err in more runs than δ = 0.1."""
-    monkeypatch.setattr(placing_ordering, "upper_ends", lambda counts, error: (counts + 0.5) / (counts.sum() + 1))
-    assert errors([20, 20, 20], cr.dist1(0.05), 0.1, 60, bins=20) > 0.2
+    """The control: a fiftieth of the way from the shares seen to the ends of the bands is not enough for δ = 0.1."""
+
+    def shrunken(counts, error):
+        share = counts / counts.sum()
+        return share + (upper_ends(counts, error) - share) / 50
+
+    assert errors([20, 20, 20], cr.dist1(0.05), 0.1, 40, bins=20) <= 0.1
+    monkeypatch.setattr(placing_ordering, "upper_ends", shrunken)
+    assert errors([20, 20, 20], cr.dist1(0.05), 0.1, 40, bins=20) > 0.2
 
 
 # --- results, answers from elsewhere, journals ------------------------------------------------------------------------
