@@ -105,6 +105,18 @@ def test_an_audit_in_sheets_ends_with_what_it_certifies(run, monkeypatch):
         assert ("audit was of other candidate pairs, and has ended" in run(line)[1]) == ends
 
 
+def test_a_certificate_that_rests_on_identical_text_says_so(run):
+    """Of three records with one text one question is asked, and its yes counts for the third, which is a condition."""
+    Path("ann.csv").write_text("id,name\na,Ann\nb,Ann\nc,Ann\nd,Bo\n")
+    for option, told in (("ask", 0), ("same", 1)):
+        run(f"start ann.csv --identical {option}")
+        run("audit ann.crowder")
+        assert ("and records with one text are the same" in run("clusters ann.crowder")[1]) == told
+    run("start ann.csv --identical ask")
+    run("label ann.crowder", "y\n")
+    assert "if all answers are true and records with one text are the same" in run("clusters ann.crowder")[1]
+
+
 def test_a_certificate_that_waits_for_a_worker_says_so(run):
     run("audit --recall 0.8")
     assert "waits for another worker's answer" not in run("label --worker ann", "n\n")[1]
