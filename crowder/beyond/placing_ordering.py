@@ -30,8 +30,8 @@ __all__ = ["Placed", "PlacingOrdering", "cautious_ratios", "upper_ends"]
 #: earlier time is valid, too.
 GROWTH = 1.01
 
-#: After so many halvings of [0, 1] the ends are exact to the precision of a float near 10⁻⁶, far below any end.
-HALVINGS = 70
+#: After so many halvings of [0, 1] the ends are too large by 10⁻¹⁵ at most.
+HALVINGS = 50
 
 MOST_BINS = 10_000
 
@@ -289,7 +289,7 @@ def upper_ends(counts: ArrayLike, error: float) -> np.ndarray:
     Returns
     -------
     ndarray of float64, shape (q,)
-        Found by halving intervals, and rounded up.
+        Rounded up.
 
     See Also
     --------

@@ -124,7 +124,7 @@ def upper_end(count, total, error):
     other = total - count
     least = log(error) + lgamma(count + 0.5) + lgamma(other + 0.5) - lgamma(total + 1) - log(pi)
     low, high = count / total, 1.0
-    for _ in range(70):
+    for _ in range(50):
         p = (low + high) / 2
         likelihood = (count * log(p) if count else 0.0) + (other * log(1 - p) if other and p < 1 else 0.0)
         if likelihood >= least and (p < 1 or not other):

@@ -2,6 +2,7 @@
 
 import copy
 import math
+from functools import cache
 
 import mpmath
 import numpy as np
@@ -127,15 +128,14 @@ def test_upper_ends_are_the_roots():
 
 
 def test_bands_fail_as_rarely_as_they_say():
-    """At any of 2,000 draws, for ε = ½: of 400 runs no more than half, and some, or the bands would be too wide."""
-    rng, failed = np.random.default_rng(5), 0
+    """At any of some numbers of draws up to 1,800, for ε = ½: in no more than half of 400 runs, and in some, or the
+    bands would be too wide."""
+    rng, failed, end = np.random.default_rng(5), 0, cache(lambda x, n: upper_ends([x, n - x], 0.5)[0])
+    numbers = sorted({int(1.15**e) for e in range(1, 54)})
     for _ in range(400):
         seen = np.cumsum(rng.random(2000) < 0.3)
-        failed += any(upper_ends([x, n - x], 0.5)[0] < 0.3 for n, x in enumerate(seen.tolist(), 1) if n in CHECKED)
+        failed += any(end(int(seen[n - 1]), n) < 0.3 for n in numbers)
     assert 10 <= failed <= 200
-
-
-CHECKED = {int(1.15**e) for e in range(1, 55)}
 
 
 @pytest.mark.parametrize("q", [2, 5, 20])
@@ -190,12 +190,12 @@ def errors(sizes, drawn, delta, runs, **options):
 
 
 @pytest.mark.parametrize("epsilon", [0.05, 0.5, 0.95])
-@pytest.mark.parametrize("sizes", [[57, 3], [20, 20, 20], [50] + [1] * 10])
+@pytest.mark.parametrize("sizes", [[37, 3], [15, 15, 15], [30] + [1] * 8])
 def test_it_errs_in_no_more_runs_than_delta(sizes, epsilon):
-    """For δ = ½, 60 runs of each: with 40 wrong, more than half would be certain beyond 99 %. Hardly any is."""
+    """For δ = ½, in 30 runs of each."""
     model = two_steps(epsilon)
-    assert errors(sizes, model, 0.5, 60, bins=2) <= 0.5
-    assert errors(sizes, model, 0.5, 60, model=model) <= 0.5
+    assert errors(sizes, model, 0.5, 30, bins=2) <= 0.5
+    assert errors(sizes, model, 0.5, 30, model=model) <= 0.5
 
 
 def test_shrunken_bands_err_more_often_than_delta(monkeypatch):
@@ -205,9 +205,9 @@ def test_shrunken_bands_err_more_often_than_delta(monkeypatch):
         share = counts / counts.sum()
         return share + (upper_ends(counts, error) - share) / 50
 
-    assert errors([20, 20, 20], cr.dist1(0.05), 0.1, 40, bins=20) <= 0.1
+    assert errors([20, 20, 20], cr.dist1(0.05), 0.1, 25, bins=20) <= 0.1
     monkeypatch.setattr(placing_ordering, "upper_ends", shrunken)
-    assert errors([20, 20, 20], cr.dist1(0.05), 0.1, 40, bins=20) > 0.2
+    assert errors([20, 20, 20], cr.dist1(0.05), 0.1, 25, bins=20) > 0.2
 
 
 # --- results, answers from elsewhere, journals ------------------------------------------------------------------------
