@@ -170,6 +170,25 @@ def filled(ends, order):
     return p
 
 
+def test_the_evidence_is_that_with_the_least_affinity_so_far(monkeypatch):
+    """The next bands may be worse; x must not fall for that. Here matches are more similar until record 60 arrives."""
+    rng, affinities, labels = np.random.default_rng(2), [], np.arange(90) % 3
+    late = np.argsort(np.random.default_rng(2).permutation(90), kind="stable") >= 60
+    w = np.where(late[:, None] | late, rng.random((90, 90)), np.where(labels[:, None] == labels, 0.9, 0.1))
+
+    def noted(*of):
+        ratios, affinity = cautious_ratios(*of)
+        affinities.append((affinity, ratios.tolist()))
+        return ratios, affinity
+
+    monkeypatch.setattr(placing_ordering, "cautious_ratios", noted)
+    ordering = PlacingOrdering(np.triu(w, 1) + np.triu(w, 1).T, delta=0.5, bins=2, rng=2)
+    ordering.run(cr.Truth(labels))
+    least, ratios = min(affinities)
+    assert least < affinities[-1][0] and affinities[0][0] > 1
+    assert ordering._x == 1 - least and ordering._ratio.tolist() == ratios
+
+
 def test_bins_are_counted_or_listed():
     assert bin_edges(1).tolist() == [] and bin_edges(4).tolist() == [0.25, 0.5, 0.75]
     assert bin_edges([0.3, 0.9]).tolist() == [0.3, 0.9] and bin_edges([]).tolist() == []
@@ -269,6 +288,19 @@ def test_answers_from_elsewhere_settle_and_break_nothing(model, seed):
     run = ordering.resolution
     assert np.array_equal(run.clusters[:, None] == run.clusters, data.labels[:, None] == data.labels)
     assert all(ordering.settled(i, j) for i in range(data.n) for j in range(i))
+
+
+def test_evidence_for_a_cluster_that_an_answer_rules_out_is_none_for_another():
+    """Record 24, the last to arrive, resembles twenty records of a cluster that it is known not to belong to."""
+    labels = np.array([0] * 20 + [1] * 5)
+    w = np.where(labels[:, None] == labels, 0.9, 0.1)
+    w[24, :] = w[:, 24] = np.where(labels == 0, 0.9, 0.1)
+    seed = next(s for s in range(1000) if np.random.default_rng(s).permutation(25)[-1] == 24)
+    alone, told = (PlacingOrdering(w, cr.dist1(0.5), delta=0.2, rng=seed) for _ in range(2))
+    assert (24 in alone.run(cr.Truth(labels)).accepted[:, 0]) and alone.settled(24, 0)  # the guarantee is for others
+    told.learn((24, 0), False)
+    run = told.run(cr.Truth(labels))
+    assert 24 not in run.accepted[:, 0] and 24 in run.queries[-1] and run.clusters.tolist() == labels.tolist()
 
 
 @pytest.mark.parametrize("model", [None, cr.dist1(0.5)])
