@@ -137,8 +137,9 @@ class PlacingOrdering(Ordering):
     partition: Companion Theorem A10.2 for known densities, A10.3 without. Similarities of real records depend on one
     another, and more is then wrong than δ says. A wrong placement is never noticed.
 
-    *Questions.* For any n, their expected number is at most that of `crowder.evidence_bound`. With δ = 0, which is
-    Companion Theorem A10.1, it includes one question for each record that does not open a cluster.
+    *Questions.* For known densities, `crowder.evidence_bound` bounds their expected number up to the first wrong
+    placement. With δ = 0 (Companion Theorem A10.1) that is at least one for each record that does not open a cluster;
+    for δ > 0 the bound does not grow with n, nor does that of Theorem A10.3 for equal clusters and nothing known.
 
     *Without a model*, let g and r be the probabilities of the q bins. When both kinds of pairs are known, their upper
     ends :math:`\bar g, \bar r` (`upper_ends`), each with an error of δ/(8q), give
@@ -256,7 +257,8 @@ class PlacingOrdering(Ordering):
         self._cluster[self._placed] = own[0] if len(own) else self._found
         if self._learns:
             assert self._counts is not None
-            self._known += [self._counts[own].sum(axis=0), np.delete(self._counts, own, axis=0).sum(axis=0)]
+            matches = self._counts[own].sum(axis=0)
+            self._known += [matches, self._counts.sum(axis=0) - matches]
             self._learn_ratios()
         self._placed, self._found, self._counts = self._placed + 1, self._found + (not len(own)), None
 

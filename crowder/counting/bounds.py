@@ -1,7 +1,7 @@
 r"""Bounds on the expected number of questions: from above for three orderings, and from below for every algorithm.
 
 From above, those of the paper for edge and node ordering (Theorems 2 and 3), as printed and as corrected, and one for
-evidence ordering. The lower bound rests on how well similarities distinguish two clusters that a record may belong to
+placing ordering. The lower bound rests on how well similarities distinguish two clusters that a record may belong to
 without any question (`crowder.counting.likelihood.product_tv`). Under Dist-2, a similarity above 1 - ε proves a match
 and one below ε a non-match, so some or all of the questions are unnecessary even if no error is allowed.
 """
@@ -115,8 +115,7 @@ def edge_tree_bound(model: SimilarityModel, sizes: ArrayLike) -> float:
     fail.
 
     O(distinct sizes squared). Not in the paper; it is derived in the chapter "Edge ordering". Sharper, if not in closed
-    form, is ``expected_queries(uniform(), sizes)``: no model with F_g ≤ F_r asks more (Theorem B of the chapter "Four
-    results beyond the paper").
+    form, is ``expected_queries(uniform(), sizes)``: no model with F_g ≤ F_r asks more (Companion Theorem A10.4).
 
     Examples
     --------
