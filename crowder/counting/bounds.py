@@ -358,8 +358,8 @@ def acceptance_threshold(clusters: Any, arrival: Any, x: float, delta: float) ->
     array([ 8.613, 17.399, 17.399])
     """
     c, v = np.asarray(clusters, np.float64), np.asarray(arrival, np.float64)
-    by_record = np.log(c * v * (v + 1) / delta)
-    return by_record if x <= 0 else np.minimum(by_record, 2 * np.log(c**2 * (c + 1) / (delta * x)))
+    by_record = np.log(c * v * (v + 1)) - np.log(delta)
+    return by_record if x <= 0 else np.minimum(by_record, 2 * (np.log(c**2 * (c + 1) / x) - np.log(delta)))
 
 
 def _asked_matches(h2: float, different: np.ndarray, many: np.ndarray, delta: float) -> float:
