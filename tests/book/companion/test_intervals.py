@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from book.companion.intervals import Interval, e1, exp, log
+from book.companion.intervals import Interval, cellwise, e1, exp, log
 
 FLOATS = st.floats(-1e100, 1e100).filter(lambda x: x == 0 or abs(x) > 1e-100)
 
@@ -80,10 +80,23 @@ def test_functions_are_taken_at_the_right_ends():
 
 def test_numbers_that_are_no_floats_are_surrounded():
     assert inside(Fraction(1, 3), Interval(Fraction(1, 3))) and inside(2**53 + 1, Interval(2**53 + 1))
-    assert Interval(2).lo == Interval(2).hi == 2 and Interval(Fraction(1, 4)).lo == Interval(Fraction(1, 4)).hi
+    assert Interval(2).lo == Interval(2).hi == 2 and Interval(0.25).lo == Interval(0.25).hi == 0.25
     assert inside(Fraction(1, 3) + 1, 1 + Interval(Fraction(1, 3))) and inside(
         Fraction(2, 3), 1 - Interval(Fraction(1, 3))
     )
+
+
+def test_integers_beyond_the_floats_are_surrounded_in_arrays():
+    for numbers in ([2**53 + 1, 3], [2**200 + 1, 3]):  # kept as 64 bits, and as Python's integers
+        found = Interval(numbers)
+        assert all(inside(exact, found[i]) for i, exact in enumerate(numbers))
+
+
+def test_evidence_asks_for_every_cell():
+    assert cellwise(Interval([1, 2]), Interval([2, 2]))[:2] == ("proved", True)
+    assert not cellwise(Interval([1, 2], [1, 2.1]), Interval(2)).holds  # some number of the second cell is beyond
+    with pytest.raises(ValueError):
+        cellwise(Interval([]), Interval(1))
 
 
 def test_an_array_times_an_interval_is_one_interval():
