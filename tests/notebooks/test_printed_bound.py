@@ -104,7 +104,7 @@ def test_the_right_side_is_that_of_the_printed_bound(known, m, s, epsilon):
 @pytest.mark.parametrize("m", [20, 37, 200])
 @pytest.mark.parametrize("epsilon", [0.0005, 0.003, 0.02, 0.2, 0.4])
 def test_from_20_records_the_right_side_is_no_less_for_any_s(known, m, epsilon):
-    ell, mu = np.arange(1, m + 1), 0.25
+    ell, mu = np.arange(1, m + 1), 1.0
     terms = ell * cr.L(cr.dist2(epsilon), ell * (ell - 1) / 2)
     tails = np.cumsum(terms[::-1])[::-1]
     least = min(s * s / m + (1 + 1 / mu) * tails[s - 1] for s in range(2, m + 1) if s * s < 2 * m)
