@@ -1,0 +1,192 @@
+"""The cells of the appendix on the printed Theorem 2 that settle it for helpful models, each against another road."""
+
+from fractions import Fraction
+from itertools import combinations
+from math import comb, inf, isqrt
+
+import numpy as np
+import pytest
+
+import crowder as cr
+from book.make import numbers
+from book.make.chapters import read_chapters
+from book.make.environment import ROOT
+from crowder.counting.expected import component_numbers, expected_across
+from crowder.models import L
+
+(CHAPTER,) = (chapter for chapter in read_chapters(ROOT) if chapter.slug == "A11-printed-theorem")
+
+
+@pytest.fixture(scope="module")
+def known():
+    """What the cells define before the one that runs all."""
+    names = {}
+    for cell in numbers.asking(CHAPTER)["cells"]:
+        if cell["id"] in ("ph-all", "ph-check"):
+            break
+        if cell["cell_type"] == "code" and cell["id"].startswith("ph-"):
+            exec(cell["source"], names)  # noqa: S102 - the book's own code
+    return names
+
+
+@pytest.fixture(scope="module")
+def tables(known):
+    """Bounds for clusters of fewer than 100 records, with the large ones from 100 on."""
+    return known["Tables"](100, 150)
+
+
+def component_law(m, p):
+    """Pr(|C| = a) for a = 1, ..., m, from the package: a record is in a component of a with probability a N_a / m."""
+    return np.arange(1, m + 1) * component_numbers(m, p)[-m:] / m
+
+
+def by_enumeration(m, p):
+    """The same as fractions, from all graphs on m vertices."""
+    pairs, law = list(combinations(range(m), 2)), [Fraction(0)] * (m + 1)
+    for graph in range(2 ** len(pairs)):
+        edges = [pair for i, pair in enumerate(pairs) if graph >> i & 1]
+        reached = {0}
+        for _ in range(m):
+            reached |= {v for edge in edges if reached & set(edge) for v in edge}
+        law[len(reached)] += p ** len(edges) * (1 - p) ** (len(pairs) - len(edges))
+    return law
+
+
+@pytest.mark.parametrize("m", [2, 3, 4, 5])
+def test_components_of_small_graphs(known, m):
+    Interval, p, law = known["Interval"], Fraction(1, 4), by_enumeration(m, Fraction(1, 4))
+    q = Interval(np.array([0.75]))  # exact in binary
+    linked = known["connected"](m, q)
+    for k in range(m + 1):
+        exact = sum(law[: k + 1])
+        (found,) = known["at_most"](m, [k], q, linked) if k else [np.zeros(1)]
+        assert exact <= Fraction(found[0]) <= exact + Fraction(1, 10**11)
+    # The law of the first record's component has C(m-1, a-1) ways to be connected: a = m is all of them.
+    assert linked.lo[m, 0] <= law[m] <= linked.hi[m, 0]
+    assert law[m] <= (1 - (1 - p) ** m) ** (m - 1)  # what the proof says by coins
+
+
+def test_cells_begin_with_every_record_alone(tables):
+    """At p = 0 a component is one record: at most m/2 for m > 1, at most m/8 only from 8 records on."""
+    assert [tables.laws[m][0][0] for m in (2, 3, 50)] == [1, 1, 1]
+    assert [tables.laws[m][1][0] for m in (2, 7, 8)] == [0, 0, 1]
+
+
+@pytest.mark.parametrize("m", [100, 137, 250])
+@pytest.mark.parametrize("share", [1 / 2, 1 / 8])
+def test_the_bounds_for_large_clusters_are_above_the_exact_law(known, m, share):
+    c = np.array([0.8, 1.2, 1.6, 2.0, 2.5, 3.0, 4.0, 6.0, 9.0])
+    bound = known["share_at_most"](c, 100, share)
+    exact = np.array([component_law(m, each / m)[: int(m * share)].sum() for each in c])
+    assert (exact <= bound).all()
+    assert (bound[5:] <= 1.6 * exact[5:] + 1e-3).all()  # of use: at c = 3 at most 1.6 times too large
+
+
+def test_a_bound_for_more_records_is_smaller(known):
+    c = np.linspace(0.5, 10, 50)
+    a, b = (known["share_at_most"](c, m) for m in (100, 1000))
+    assert (b <= a).all() and (np.diff(a) <= 0).all()
+
+
+def test_dying_out_has_a_closed_inverse(known):
+    """u = exp(-y (1 - u)) gives y = -ln u / (1 - u)."""
+    u = np.array([0.999, 0.9, 0.5, 0.1, 1e-3, 1e-9])
+    found = known["dies_out"](-np.log(u) / (1 - u))
+    assert (u * (1 - 1e-12) <= found).all() and found == pytest.approx(u, rel=1e-7)
+    assert known["dies_out"](np.array([0.3, 1.0, 2000.0])).tolist() == pytest.approx([1, 1, 0])
+
+
+@pytest.mark.parametrize("first, last, ratio", [(3, 799, 1.02), (800, 32_000, 1.1), (5, 5, 2)])
+def test_cells_of_sizes_cover_all(known, first, last, ratio):
+    cells = list(known["runs"](first, last, ratio))
+    assert [m for a, b in cells for m in range(a, b + 1)] == list(range(first, last + 1))
+
+
+def helpful_models():
+    """The paper's, and steps whose matches move up by random amounts; the first and last step stay positive."""
+    rng = np.random.default_rng(5)
+    models = [cr.uniform(), cr.dist1(0.1), cr.dist1(0.45), cr.dist2(0.02), cr.dist2(0.1), cr.dist2(0.4)]
+    for _ in range(14):
+        steps = int(rng.integers(2, 7))
+        red = np.sort(rng.dirichlet(np.full(steps, 0.4)))[::-1] + 1e-6
+        lower = np.cumsum(red / red.sum()) ** rng.uniform(1, 9)  # F_g = F_r^x <= F_r
+        edges = np.linspace(0, 1, steps + 1)
+        models.append(cr.SimilarityModel.from_steps(edges, steps * np.diff(lower, prepend=0), steps * red / red.sum()))
+    return models
+
+
+@pytest.mark.parametrize("m, other", [(3, 3), (6, 6), (6, 40), (12, 15), (20, 99), (40, 41), (30, 130), (30, 3000)])
+def test_no_helpful_model_asks_more_than_the_worst_curve(known, tables, m, other):
+    """Exact questions less what the bound spares, over s^2, are at most what the cells say; and that is at most 1."""
+    eta = np.concatenate(([0], np.geomspace(0.001, 60, 80), [inf]))
+    worst = list(known["one_pair"](tables, m, m, other, other, eta))
+    assert len(worst) == isqrt(2 * m - 1) - 1 and max(worst) <= 1
+    for model in helpful_models():
+        questions = expected_across(model, m, other)
+        sums = [[i * L(model, comb(i, 2)) for i in range(2, n + 1)] for n in (m, other)]
+        for s, ratio in enumerate(worst, start=2):
+            left = questions - other * sum(sums[0][s - 2 :]) - m * sum(sums[1][s - 2 :])
+            assert left / s**2 <= ratio + 1e-9
+
+
+def test_the_last_cell_of_sizes_covers_large_ones(known, tables):
+    eta = np.concatenate(([0], np.geomspace(0.001, 60, 80), [inf]))
+    all_sizes = list(known["one_pair"](tables, 30, 30, 2000, inf, eta))
+    one_size = list(known["one_pair"](tables, 30, 30, 5000, 5000, eta))
+    assert (np.array(one_size) <= np.array(all_sizes) + 1e-9).all() and max(all_sizes) < 1
+
+
+def test_small_clusters_pass_with_other_cells(known):
+    """The least clusters have no room to spare in the limit of s: each of three kinds of cells settles them."""
+    for cells, rows, ratio in ((110, 60, 1.0), (150, 90, 1.05), (220, 70, 1.02)):
+        found = known["small_clusters"](100, cells, rows, ratio)
+        assert min(found)[0] == 3 and max(found)[1] == 99
+        assert max(found.values()) <= 1
+
+
+def test_large_clusters_pass_with_other_cells(known):
+    found = known["large_clusters"](800, least=0.04, cells=230, rows=110, ratios=45, sigmas=70)
+    assert max(found.values()) <= 1 and min(found)[0] == 1 and max(found)[1] == inf
+
+
+def test_finer_cells_near_one_are_better(known):
+    coarse, fine = (known["near_one"](800, 0.03, n, n, steps=j) for n, j in ((200, 40), (400, 80)))
+    assert max(coarse.values()) <= 1 and all(fine[key] <= coarse[key] for key in coarse)
+
+
+@pytest.mark.parametrize("c", [1.02, 1.1, 1.3, 1.8, 3.0])
+def test_a_constant_curve_near_one_is_below_the_bound(known, c):
+    """m = 800, M without bound, s = 2, c = pm all the time until the matches all come: the integral in closed form.
+
+    Over eta, e^(-eta a/2) integrates to (2/a) (1 - e^(-eta a/2)), and what is spared is constant.
+    """
+    m = 800
+    law, q = component_law(m, c / m)[: m // 2], 1 - c / m
+    spared = sum(size * q ** comb(size, 2) for size in range(2, m + 1)) / m
+    a, eta = np.arange(1, m // 2 + 1), np.geomspace(1e-5, 10, 3000)[:, None]
+    most = (m * ((2 / a) * -np.expm1(-eta * a / 2) @ law - spared * eta[:, 0])).max()
+    assert 0 < 1 + most <= 4 * known["near_one"](m, 0.03, 200, 200)["s = 2"]
+
+
+def test_one_question_between_large_components():
+    """Edge ordering on random data: of the questions between two clusters at most one is between majorities."""
+    rng, m, other, found = np.random.default_rng(11), 9, 12, []
+    for _ in range(200):
+        data = cr.datasets.synthetic([m, other], cr.dist1(0.4), rng=rng)
+        w, labels = data.condensed, np.asarray(data.labels)
+        pairs = np.array(list(combinations(range(m + other), 2)))
+        parent, large = list(range(m + other)), 0
+        settled = set()
+        for index in np.argsort(-w):
+            u, v = (parent[x] for x in pairs[index])
+            if u == v or (min(u, v), max(u, v)) in settled:
+                continue
+            if labels[u] == labels[v]:
+                parent = [u if x == v else x for x in parent]
+                settled = {tuple(sorted(u if x == v else x for x in pair)) for pair in settled}
+            else:
+                settled.add((min(u, v), max(u, v)))
+                sizes = [parent.count(x) for x in (u, v)]
+                large += all(2 * size > (labels == labels[x]).sum() for size, x in zip(sizes, (u, v), strict=True))
+        found.append(large)
+    assert max(found) == 1
