@@ -43,22 +43,31 @@ def arrive(sizes, order, rng):
 
 
 def up_to_first_error(laws, labels, delta, rng, *, judge=None):
-    """Questions of placing ordering, and whether a record is placed wrongly; with all ties decided for wrong clusters.
+    """Questions of placing ordering up to its first failure, whether a record is placed wrongly, and whether bands fail.
 
     Similarities have the values of two lists of probabilities, among matches and among non-matches. Evidence is by the
-    `judge`: two such lists that are taken to be true, by default `laws` themselves; or 1, for bands of what has been
-    seen; or a smaller number, for bands that on purpose end at this share of their width. A delta of 0 is certainty.
+    `judge`: two such lists that are taken to be true, by default `laws` themselves; or a function of counts and delta,
+    such as `upper_ends`, for what has been seen. Ties are decided for wrong clusters. A delta of 0 is certainty.
     """
-    laws = [np.array(law) / sum(law) for law in laws]
+    laws = np.array([np.array(law) / sum(law) for law in laws])
     counts, before = draw(*laws, labels, rng)
-    if judge is None or np.ndim(judge) > 0:
-        g, r = laws if judge is None else [np.array(law) / sum(law) for law in judge]
-        with np.errstate(divide="ignore"):
-            ratios, x = np.clip(np.log(g) - np.log(r), -1e6, 1e6), 1 - np.sqrt(g * r).sum()  # for infinity
+    failed = np.zeros(len(labels), dtype=bool)
+    if callable(judge):
+        ratios, x, failed = learn(counts, labels, laws, delta, judge)
     else:
-        ratios, x = learn(counts, labels, delta, judge)
-    sums = (counts * ratios).sum(axis=2) if np.ndim(x) == 0 else (counts * ratios[:, None, :]).sum(axis=2)
-    return _until_error(sums, before, labels, thresholds((before > 0).sum(axis=1), x, delta))
+        g, r = laws if judge is None else (np.array(law) / sum(law) for law in judge)
+        with np.errstate(divide="ignore"):
+            ratios, x = np.clip(np.log(g) - np.log(r), -1e6, 1e6)[None], 1 - np.sqrt(g * r).sum()  # for infinity
+    sums = np.where(before > 0, (counts * ratios[:, None, :]).sum(axis=2), -np.inf)
+    own = labels[:, None] == np.arange(before.shape[1])
+    right = np.where(own, sums, -np.inf).max(axis=1)
+    ahead = (before > 0) & ~own & (sums >= right[:, None])
+    top = sums.max(axis=1)
+    accepted = top >= thresholds((before > 0).sum(axis=1), x, delta)
+    wrong = accepted & (ahead & (sums == top[:, None])).any(axis=1)
+    asked = (ahead.sum(axis=1) + (right > -np.inf)) * ~accepted
+    end = np.append(np.flatnonzero(wrong | failed), len(labels))[0]
+    return int(asked[:end].sum()), bool(wrong[: end + 1].any()), bool(failed[: end + 1].any())
 
 
 def draw(g, r, labels, rng):
@@ -82,53 +91,44 @@ def thresholds(c, x, delta):
     return np.where(c == 0, np.inf, np.where(x > 0, np.minimum(first, second), first))
 
 
-def learn(counts, labels, delta, width=1.0):
-    """For each record the logarithms of the best ratio so far, (n, q), and x, -1 where nothing is known.
+def learn(counts, labels, laws, delta, ends):
+    """For each record the logarithms of the best ratio so far, x (-1 where nothing is known), and whether a band fails.
 
     From a thousand records on, ratios are found anew for every hundredth.
     """
     n = len(labels)
     matches = counts[np.arange(n), labels]
     others = counts.sum(axis=1) - matches
-    seen = [values.cumsum(axis=0) - values for values in (matches, others)]
-    known = np.flatnonzero((seen[0].sum(axis=1) > 0) & (seen[1].sum(axis=1) > 0))
-    ratios, x = np.zeros(matches.shape), np.full(n, -1.0)
+    seen = np.array([values.cumsum(axis=0) - values for values in (matches, others)])
+    known = np.flatnonzero((seen.sum(axis=2) > 0).all(axis=0))
+    ratios, x, failed = np.zeros(matches.shape), np.full(n, -1.0), np.zeros(n, dtype=bool)
     if len(known):
         looks = known[(known < known[0] + 1000) | (known % 100 == 0)]
-        green, red = (upper_ends(values[looks], delta, width) for values in seen)
+        green, red = ends(seen[:, looks], delta)
         found = np.floor(np.log(green / red / green.sum(axis=1, keepdims=True)) * 2**20) / 2**20
         affinity = (green * np.exp(-found / 2)).sum(axis=1)
         best = np.maximum.accumulate(np.where(affinity <= np.minimum.accumulate(affinity), range(len(looks)), 0))
         best = best[np.searchsorted(looks, known, side="right") - 1]
         ratios[known], x[known] = found[best], 1 - affinity[best]
-    return ratios, x
+        failed[looks] = ~in_band(seen[:, looks], laws[:, None], delta).all(axis=(0, 2))
+    return ratios, x, failed
 
 
-def upper_ends(counts, delta, width=1.0):
-    """The largest probabilities in the bands of the values in each row, by bisection; or at a share of the width."""
+def in_band(counts, p, delta):
+    """Whether probabilities are in the bands of q values that were seen so often."""
     total, q = counts.sum(axis=-1, keepdims=True), counts.shape[-1]
     least = np.log(delta / (8 * q) / np.pi) + betaln(counts + 0.5, total - counts + 0.5)
-    low = start = counts / total
-    high = np.ones(counts.shape)
+    return xlogy(counts, p) + xlog1py(total - counts, -p) >= least
+
+
+def upper_ends(counts, delta):
+    """The upper ends of these bands, by bisection."""
+    low, high = counts / counts.sum(axis=-1, keepdims=True), np.ones(counts.shape)
     for _ in range(50):
         middle = (low + high) / 2
-        inside = xlogy(counts, middle) + xlog1py(total - counts, -middle) >= least
+        inside = in_band(counts, middle, delta)
         low, high = np.where(inside, middle, low), np.where(inside, high, middle)
-    return start + width * (high - start)
-
-
-def _until_error(sums, before, labels, T):
-    """Questions and whether there is an error, from the evidence of each record for each cluster."""
-    sums = np.where(before > 0, sums, -np.inf)
-    own = labels[:, None] == np.arange(before.shape[1])
-    right = np.where(own, sums, -np.inf).max(axis=1)
-    ahead = (before > 0) & ~own & (sums >= right[:, None])
-    top = sums.max(axis=1)
-    accepted = top >= T
-    wrong = accepted & (ahead & (sums == top[:, None])).any(axis=1)
-    asked = (ahead.sum(axis=1) + (right > -np.inf)) * ~accepted
-    end = wrong.argmax() if wrong.any() else len(wrong)
-    return int(asked[:end].sum()), bool(wrong.any())
+    return high
 
 
 # --- Figures ---------------------------------------------------------------------------------------------------------
