@@ -43,7 +43,7 @@ def arrive(sizes, order, rng):
 
 
 def up_to_first_error(laws, labels, delta, rng, *, judge=None):
-    """Questions of placing ordering up to its first failure, whether a record is placed wrongly, and whether bands fail.
+    """Questions up to the first failure of placing ordering, and whether that is a wrong placement, and a band.
 
     Similarities have the values of two lists of probabilities, among matches and among non-matches. Evidence is by the
     `judge`: two such lists that are taken to be true, by default `laws` themselves; or a function of counts and delta,
@@ -57,7 +57,8 @@ def up_to_first_error(laws, labels, delta, rng, *, judge=None):
     else:
         g, r = laws if judge is None else (np.array(law) / sum(law) for law in judge)
         with np.errstate(divide="ignore"):
-            ratios, x = np.clip(np.log(g) - np.log(r), -1e6, 1e6)[None], 1 - np.sqrt(g * r).sum()  # for infinity
+            ratios = np.clip(np.log(g) - np.log(r), -1e6, 1e6)[None]  # for infinity
+        ratios, x = np.rint(ratios * 2**20) / 2**20, 1 - np.sqrt(g * r).sum()  # sums are exact, so that ties are ties
     sums = np.where(before > 0, (counts * ratios[:, None, :]).sum(axis=2), -np.inf)
     own = labels[:, None] == np.arange(before.shape[1])
     right = np.where(own, sums, -np.inf).max(axis=1)
