@@ -103,3 +103,23 @@ def test_a_band_fails_where_a_probability_is_outside_of_it():
         own = counts[v, labels[v]]
         seen += [own, counts[v].sum(axis=0) - own]
     assert 0 < failed.sum() < 6
+
+
+def test_a_run_ends_with_the_first_band_that_fails():
+    """With delta = 8q one soon does. Ends of 1 make evidence negative: nothing is accepted after three records."""
+    fair, rng = [0.5, 0.5], np.random.default_rng(3)
+    labels = np.r_[0, 0, 0, 1, rng.permutation(np.repeat(range(3), 200))]
+
+    def ones(seen, delta):
+        return np.ones(seen.shape)
+
+    counts, before = results.draw(*map(np.array, (fair, fair)), labels, np.random.default_rng(3))
+    failing = results.learn(counts, labels, np.array([fair, fair]), 16.0, ones)[2]
+    end = failing.argmax()
+    found = results.up_to_first_error((fair, fair), labels, 16.0, np.random.default_rng(3), judge=ones)
+    asked = 0
+    for v in range(3, end):  # smaller clusters have more evidence, and of equal ones its own comes last
+        there, mine = before[v][before[v] > 0], before[v, labels[v]]
+        asked += (there <= mine).sum() if mine else len(there)
+    assert failing[end] and 3 < end < 500 and found[1:] == (False, True)
+    assert found[0] == asked
