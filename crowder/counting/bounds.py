@@ -37,9 +37,9 @@ def edge_bound(model: SimilarityModel, sizes: ArrayLike, *, printed: bool = True
     .. math:: n + \min_{1\le s\le n}\Bigl[\binom k2 s^2 + n\sum_{i=1}^k\sum_{\ell=s}^{|V_i|} \ell\,
         L_{g,r}\bigl(\tbinom\ell2\bigr)\Bigr],
 
-    which fails for some models. Between two clusters, at most ss' questions are asked once they consist of s and s'
-    components; all others are asked before. With :math:`D_i` from `disconnected`, and s and s' either 1 or the number
-    of records,
+    which fails for some models, but not where F_g ≤ F_r (Companion Theorem A11.3). Between two clusters, at most ss'
+    questions are asked once they consist of s and s' components; all others are asked before. With :math:`D_i` from
+    `disconnected`, and s and s' either 1 or the number of records,
 
     .. math:: \begin{aligned} n - k + \sum_{i<j} \min\bigl\{ & m_i m_j,\; m_i + m_i m_j D_j,\; m_j + m_i m_j D_i, \\
         & 1 + m_i m_j (D_i + D_j)\bigr\}, \qquad m_i = |V_i| . \end{aligned}

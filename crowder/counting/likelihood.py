@@ -86,8 +86,8 @@ def product_tv(model: SimilarityModel, a: int, b: int | None = None) -> float:
 
     These are the distributions of a record's similarities to two clusters of sizes a and b (by default a), if it
     belongs to one or the other. The best test is correct with probability :math:`\frac12(1 + \mathrm{TV})`. With
-    :math:`\rho` the likelihood ratios of the two clusters, the first distribution is larger where :math:`\rho_x >
-    \rho_y`, so :math:`\mathrm{TV} = \sum_x g_x \Pr_r(\rho_y < \rho_x) - r_x \Pr_g(\rho_y < \rho_x)`: one pass over
+    :math:`\ell` the likelihood ratios of the two clusters, the first distribution is larger where :math:`\ell_x >
+    \ell_y`, so :math:`\mathrm{TV} = \sum_x g_x \Pr_r(\ell_y < \ell_x) - r_x \Pr_g(\ell_y < \ell_x)`: one pass over
     sorted outcomes.
 
     Examples
