@@ -17,7 +17,7 @@ function               basis                     holds when
 `inequality`           proved                    each expression is nonnegative for all values of its symbols
 `agreement`            exact, or as told         values agree to a stated tolerance
 `bounded`              exact, or as told         no value is beyond its limit, over a stated range
-`cellwise`             proved                    in each of finitely many cells a value is at most its limit, with intervals
+`cellwise`             proved                    by intervals, a value is at most its limit in each of some cells
 `simulation`           simulated or recorded     no mean is more standard errors off than its limit
 `exceeds`              simulated or recorded     each mean is some standard errors above its floor
 `trend`                trend                     the exponent fitted over at least three decades is the claimed one
