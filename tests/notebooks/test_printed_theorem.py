@@ -6,6 +6,7 @@ from math import comb, inf, isqrt
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import crowder as cr
 from book.make import numbers
@@ -80,6 +81,43 @@ def test_the_bounds_for_large_clusters_are_above_the_exact_law(known, m, share):
     exact = np.array([component_law(m, each / m)[: int(m * share)].sum() for each in c])
     assert (exact <= bound).all()
     assert (bound[5:] <= 1.6 * exact[5:] + 1e-3).all()  # of use: at c = 3 at most 1.6 times too large
+
+
+def test_the_tails_are_above_those_of_the_binomial_law(known):
+    """Between cut and m/2 there are Pr(Bin(m - 1, 1 - q^k) = k - 1), whose exponential bounds are larger."""
+    m, c = 1000, np.linspace(1.6, 4, 25)
+    k = np.arange(1, m // 2 + 1)
+    binomial = stats.binom.pmf(k - 1, m - 1, -np.expm1(-c[:, None] * k / m))
+    beyond = np.cumsum(binomial[:, ::-1], axis=1)[:, ::-1]  # from k on
+    small = known["dies_out"]((c[:, None] * (1 - (k - 1) / m)).ravel()).reshape(beyond.shape) * (1 - 1e-8)
+    for cuts in (99, 700):
+        assert ((small + beyond).min(axis=1) <= known["share_at_most"](c, m, cuts=cuts)).all()
+    bound = known["share_at_most"](c, m)
+    assert (bound[4:] <= 1.1 * (small + beyond).min(axis=1)[4:]).all()  # and not by much
+
+
+def test_what_is_spared_is_at_most_the_sum(tables):
+    """The sum of l q^C(l,2) over l = s, ..., n, for all sizes n of a cell, over n."""
+    p = tables.p
+    for m, most, s in ((3, 3, 2), (10, 12, 2), (10, 12, 4), (60, 80, 9), (99, 150, 3)):
+        bound = tables.spared(s, m, most)
+        sums = [sum(i * (1 - p) ** comb(i, 2) for i in range(s, n + 1)) / n for n in range(m, most + 1)]
+        assert (bound[:-1] <= np.min(sums, axis=0) * (1 + 1e-12)).all() and bound[-1] == 0
+        assert bound[0] > 0.5 * min(sums[0][0], sums[-1][0])
+
+
+@pytest.mark.parametrize("m, other, p", [(16, 16, 0.1), (16, 100, 0.015), (16, 100, 0.06), (40, 60, 0.03), (3, 5, 0.4)])
+def test_the_integrand_is_above_the_exact_expectation(known, m, other, p):
+    """E(1 - h)^(ab - 1) where not both components are large; here each cell is one p and one h."""
+    law, law_other = component_law(m, p), component_law(other, p)
+    a, b = np.arange(1, m + 1)[:, None], np.arange(1, other + 1)
+    weight = law[:, None] * law_other * ~((2 * a > m) & (2 * b > other))
+    chances = [law[: m // 2].sum(), law[: m // 8].sum(), law_other[: other // 2].sum()]
+    for eta in (0.01, 0.3, 1, 3, 4.9):  # h below 1
+        exact = (weight * (1 - eta / other) ** (a * b - 1)).sum()
+        rates = [1 / 2 - 1 / (2 * other), (m // 8 + 1) / 2 - 1 / (2 * other), (m - 1) / (2 * other)]
+        bound = known["asked"](*chances, *np.exp(-eta * np.array(rates)))
+        assert exact <= bound <= 1 + 1e-9
 
 
 def test_a_bound_for_more_records_is_smaller(known):
@@ -166,6 +204,30 @@ def test_a_constant_curve_near_one_is_below_the_bound(known, c):
     a, eta = np.arange(1, m // 2 + 1), np.geomspace(1e-5, 10, 3000)[:, None]
     most = (m * ((2 / a) * -np.expm1(-eta * a / 2) @ law - spared * eta[:, 0])).max()
     assert 0 < 1 + most <= 4 * known["near_one"](m, 0.03, 200, 200)["s = 2"]
+
+
+@pytest.mark.parametrize("ratio", [1.19, 3.9, 9.9, inf])
+def test_near_one_holds_for_the_law_of_the_search(known, ratio):
+    """Components with exactly Pr(|C| > xm) = theta(c(1 - x)), as few as the search allows, on constant curves.
+
+    E e^(-a eta/2) = 1 - the integral of theta(c(1 - x)) (y/2) e^(-xy/2) over x, for y = m eta; components above m/2 are
+    not counted.
+    """
+    y, most = np.geomspace(1e-3, 4000, 3000)[:, None], []
+    for c in (1.003, 1.05, 1.3, 2.0, 2.5, 3.0, 4.0):
+        x = np.linspace(0, min(1 - 1 / c, 0.5), 801)
+        theta = 1 - known["dies_out"](c * (1 - x))
+        apart = 1 - np.trapezoid(theta * y / 2 * np.exp(-x * y / 2), x, axis=1)
+        apart -= theta[-1] * np.exp(-x[-1] * y[:, 0] / 2)
+        other = 0 if ratio == inf else known["dies_out"](np.array([c * ratio]))[0]
+        spared = 1 / c if ratio == inf else (1 + 1 / ratio) * np.exp(-0.75 * c * 0.03) / c
+        left = np.cumsum((other + (1 - other) * apart - spared)[:-1] * np.diff(y[:, 0]))
+        most.append(max(left.max(), 0))
+    found = known["near_one"](800, 0.03, 200, 200)
+    cell = next((key for key in found if key[0] != "s" and key[0] < ratio < key[1]), "s = 2")
+    assert 1 + max(most) <= 4 * found[cell]
+    # Near c = 1 and for r = oo, the integral of 2(2(1 - e^-v)/v - 1) from 0 to its zero is 1.37.
+    assert ratio != inf or most[0] == pytest.approx(1.37, abs=0.05)
 
 
 def test_one_question_between_large_components():
