@@ -1,9 +1,10 @@
 """Beyond the paper: evidence ordering, stopping and auditing a run, and crowds that err.
 
 `EvidenceOrdering` uses all similarities between two groups, and `PlacingOrdering` places records by them, some without
-a question. `Stopping` ends a run when the pairs left are unlikely to match, `Audit` when a sample shows that few
-matches are left. For crowds that err, `Answers` keeps all answers, `ErrorRates` says how reliable they are,
-`NoisyOrdering` asks by them, and `resolve` makes clusters of them.
+a question; `simulate_placing` says how many questions it asks about more records than have room in a matrix. `Stopping`
+ends a run when the pairs left are unlikely to match, `Audit` when a sample shows that few matches are left. For crowds
+that err, `Answers` keeps all answers, `ErrorRates` says how reliable they are, `NoisyOrdering` asks by them, and
+`resolve` makes clusters of them.
 """
 
 from crowder.beyond.answers import Answers
@@ -12,10 +13,11 @@ from crowder.beyond.error_rates import ErrorRates
 from crowder.beyond.evidence_ordering import EvidenceOrdering
 from crowder.beyond.noisy_ordering import NoisyOrdering, Resolved
 from crowder.beyond.placing_ordering import Placed, PlacingOrdering
+from crowder.beyond.placing_runs import simulate_placing
 from crowder.beyond.resolving import resolve
 from crowder.beyond.stopping import Stopped, Stopping
 
 __all__ = [
     "Answers", "Audit", "Audited", "ErrorRates", "EvidenceOrdering", "NoisyOrdering", "Placed", "PlacingOrdering",
-    "Resolved", "Stopped", "Stopping", "resolve",
+    "Resolved", "Stopped", "Stopping", "resolve", "simulate_placing",
 ]  # fmt: skip

@@ -8,6 +8,7 @@ densities are. It goes beyond the paper.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import inf, log, pi
 from typing import Any
@@ -24,7 +25,7 @@ from crowder.orderings import Ordering
 from crowder.resolution import Resolution
 from crowder.validation import Seed
 
-__all__ = ["Placed", "PlacingOrdering", "cautious_ratios", "upper_ends"]
+__all__ = ["Placed", "PlacingOrdering", "cautious_ratios", "in_band", "upper_ends"]
 
 #: The bands are computed anew when the known matches or non-matches have grown by this factor. Evidence by bands of any
 #: earlier time is valid, too.
@@ -127,6 +128,7 @@ class PlacingOrdering(Ordering):
     crowder.evidence_bound : the expected number of questions, if the densities are known.
     crowder.beyond.EvidenceOrdering : asks until every pair is settled by answers.
     crowder.beyond.Placed : what a run returns.
+    crowder.beyond.simulate_placing : how many questions it asks about more records than have room in a matrix.
 
     Notes
     -----
@@ -285,14 +287,14 @@ def upper_ends(counts: ArrayLike, error: float) -> np.ndarray:
 
     Parameters
     ----------
-    counts : array_like of int, shape (q,)
+    counts : array_like of int, shape (..., q)
         How often each value occurred.
     error : float
         ε in (0, 1), for each value.
 
     Returns
     -------
-    ndarray of float64, shape (q,)
+    ndarray of float64, shape (..., q)
         Rounded up.
 
     See Also
@@ -304,18 +306,27 @@ def upper_ends(counts: ArrayLike, error: float) -> np.ndarray:
     >>> upper_ends([0, 5, 45], 0.05).round(3)  # of 50 draws
     array([0.105, 0.287, 0.984])
     """
-    seen = np.asarray(counts, dtype=np.float64)
-    other = seen.sum() - seen
-    least = log(error) + betaln(seen + 0.5, other + 0.5) - log(pi)
-    low, high = seen / max(1.0, seen.sum()), np.ones_like(seen)  # the likelihood falls from its maximum X/N on
+    seen, contains = np.asarray(counts, dtype=np.float64), in_band(counts, error)
+    low = seen / np.maximum(1.0, seen.sum(axis=-1, keepdims=True))
+    high = np.ones_like(seen)  # the likelihood falls from its maximum X/N on
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        inside = xlogy(seen, middle) + xlog1py(other, -middle) >= least
+        inside = contains(middle)
         low, high = np.where(inside, middle, low), np.where(inside, high, middle)
     return high
 
 
-def cautious_ratios(matches: ArrayLike, others: ArrayLike, delta: float) -> tuple[np.ndarray, float]:
+def in_band(counts: ArrayLike, error: float) -> Callable[[np.ndarray], np.ndarray]:
+    """A function that says which probabilities are in the bands of `upper_ends`."""
+    seen = np.asarray(counts, dtype=np.float64)
+    other = seen.sum(axis=-1, keepdims=True) - seen
+    least = log(error) + betaln(seen + 0.5, other + 0.5) - log(pi)
+    return lambda p: xlogy(seen, p) + xlog1py(other, -p) >= least
+
+
+def cautious_ratios(
+    matches: ArrayLike, others: ArrayLike, delta: float, ends: Callable[[Any, float], np.ndarray] = upper_ends
+) -> tuple[np.ndarray, Any]:
     r"""Evidence learned from known pairs that overstates a match with probability at most δ/4, whatever the densities.
 
     With the `upper_ends` :math:`\bar g` and :math:`\bar r` of the q values, each with an error of δ/(8q),
@@ -328,16 +339,18 @@ def cautious_ratios(matches: ArrayLike, others: ArrayLike, delta: float) -> tupl
 
     Parameters
     ----------
-    matches, others : array_like of int, shape (q,)
+    matches, others : array_like of int, shape (..., q)
         How often each value occurred among known matches, and among known non-matches; at least one of each.
     delta : float
         δ in (0, 1].
+    ends : callable
+        Ends by which to try what others than `upper_ends` do.
 
     Returns
     -------
-    ratios : ndarray of int64, shape (q,)
+    ratios : ndarray of int64, shape (..., q)
         :math:`\ln \ell` in multiples of 2⁻²⁰ nat, rounded down, so that the inequalities hold of the rounded values.
-    affinity : float
+    affinity : float or ndarray of float64, shape (...)
         :math:`\bar\rho`, computed from the rounded values; at least the affinity :math:`\sum\sqrt{g r}`.
 
     See Also
@@ -347,13 +360,13 @@ def cautious_ratios(matches: ArrayLike, others: ArrayLike, delta: float) -> tupl
     Examples
     --------
     >>> ratios, affinity = cautious_ratios([30, 270], [900, 300], delta=0.1)
-    >>> (ratios / UNIT).round(2), round(affinity, 2)
+    >>> (ratios / UNIT).round(2), round(float(affinity), 2)
     (array([-1.6 ,  1.01]), 0.99)
     """
-    error = delta / (8 * np.size(matches))
-    green, red = upper_ends(matches, error), upper_ends(others, error)
-    ratios = np.floor(UNIT * (np.log(green / red) - log(green.sum())))
-    return ratios.astype(np.int64), float(green @ np.exp(-ratios / (2 * UNIT)))
+    error = delta / (8 * np.shape(matches)[-1])
+    green, red = ends(matches, error), ends(others, error)
+    ratios = np.floor(UNIT * (np.log(green / red) - np.log(green.sum(axis=-1, keepdims=True))))
+    return ratios.astype(np.int64), (green * np.exp(-ratios / (2 * UNIT))).sum(axis=-1)
 
 
 def bin_edges(bins: Any) -> np.ndarray:

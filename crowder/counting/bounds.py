@@ -344,22 +344,23 @@ def evidence_bound(model: SimilarityModel, sizes: ArrayLike, *, delta: float = 0
     return float(matches + (_pairs_of_clusters(many) * each).sum())
 
 
-def acceptance_threshold(clusters: Any, arrival: Any, x: float, delta: float) -> Any:
+def acceptance_threshold(clusters: Any, arrival: Any, x: Any, delta: float) -> Any:
     r"""The least evidence, in nats, with which `crowder.beyond.PlacingOrdering` places a record without a question.
 
     .. math:: T(c, v, x) = \min\Bigl\{\ln\frac{c\,v(v+1)}\delta,\; 2\ln\frac{c^2(c+1)}{\delta x}\Bigr\}
 
-    for the v-th record to arrive and c clusters so far, one number or an array of each; the second only if x > 0. Here
-    :math:`1 - x` is the affinity of the densities, or an upper bound on it, and 0 < δ ≤ 1.
+    for the v-th record to arrive and c clusters so far; the second only if x > 0. Here :math:`1 - x` is the affinity of
+    the densities, or an upper bound on it, and 0 < δ ≤ 1. Each of c, v and x is one number or an array.
 
     Examples
     --------
     >>> acceptance_threshold(5, [10, 1000, 100_000], 0.25, 0.1).round(3)  # 2 ln(25 · 6 / 0.025) = 17.399
     array([ 8.613, 17.399, 17.399])
     """
-    c, v = np.asarray(clusters, np.float64), np.asarray(arrival, np.float64)
+    c, v, x = (np.asarray(each, np.float64) for each in (clusters, arrival, x))
     by_record = np.log(c * v * (v + 1)) - np.log(delta)
-    return by_record if x <= 0 else np.minimum(by_record, 2 * (np.log(c**2 * (c + 1) / x) - np.log(delta)))
+    by_cluster = 2 * (np.log(c**2 * (c + 1) / np.where(x > 0, x, 1)) - np.log(delta))
+    return np.minimum(by_record, np.where(x > 0, by_cluster, np.inf))
 
 
 def _asked_matches(h2: float, different: np.ndarray, many: np.ndarray, delta: float) -> float:

@@ -2,7 +2,7 @@
 
 import copy
 import math
-from functools import cache
+from functools import cache, partial
 
 import mpmath
 import numpy as np
@@ -225,7 +225,7 @@ def test_shrunken_bands_err_more_often_than_delta(monkeypatch):
         return share + (upper_ends(counts, error) - share) / 50
 
     assert errors([20, 20, 20], cr.dist1(0.05), 0.1, 25, bins=20) <= 0.1
-    monkeypatch.setattr(placing_ordering, "upper_ends", shrunken)
+    monkeypatch.setattr(placing_ordering, "cautious_ratios", partial(cautious_ratios, ends=shrunken))
     assert errors([20, 20, 20], cr.dist1(0.05), 0.1, 25, bins=20) > 0.2
 
 
