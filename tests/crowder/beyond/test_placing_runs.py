@@ -128,18 +128,22 @@ def test_a_model_is_the_weights_of_its_steps():
     assert simulate_placing(true, [], believed, delta=0.5, rng=1) == (0, False, False)
 
 
-def test_a_band_fails_where_a_probability_is_outside_of_it():
-    """Fair coins, taken for biased ones; with delta = 8q, p has to be likelier than the mixture."""
+@pytest.mark.parametrize("delta", [16.0, 1.0, 0.01])
+def test_a_band_fails_where_a_probability_is_outside_of_it(delta):
+    """Fair coins, taken for biased ones. With delta = 8q, p has to be likelier than the mixture; with less, bands fail
+    later."""
     fair, labels = np.array([0.5, 0.5]), np.repeat([0, 1], 6)
     counts, _ = draw(np.array([fair, fair]), labels, np.random.default_rng(1))
-    failed = learn(counts, labels, np.array([[0.5, 0.5], [0.9, 0.1]]), 16.0, upper_ends)[2]
+    failed = learn(counts, labels, np.array([[0.5, 0.5], [0.9, 0.1]]), delta, upper_ends)[2]
     seen = np.zeros((2, 2), int)
     for v in range(len(labels)):
         inside = []
         for row, law in zip(seen, ((0.5, 0.5), (0.9, 0.1)), strict=True):
             x, y = map(int, row)
             mixture = lgamma(x + 0.5) + lgamma(y + 0.5) - lgamma(x + y + 1) - 2 * lgamma(0.5)
-            inside += [mixture <= x * log(law[0]) + y * log(law[1])]  # two values: both bands are the same
+            inside += [
+                log(delta / 16) + mixture <= x * log(law[0]) + y * log(law[1])
+            ]  # two values: both bands are the same
         assert failed[v] == (seen.sum(axis=1).all() and not all(inside))
         own = counts[v, labels[v]]
         seen += [own, counts[v].sum(axis=0) - own]
