@@ -16,13 +16,15 @@ from pathlib import Path
 import pandas as pd
 from common import ROOT, arguments, results_folder, versions
 
+from book.make.chapters import read_chapters
+
 
 def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--book", type=Path, default=ROOT / "_build", help="the build (default: _build)")
     options = parser.parse_args()
     manifest = options.book / "executed" / ("quick" if options.quick else "full") / "manifest.json"
-    slugs = [path.stem for part in ("", "appendix/") for path in sorted((ROOT / "notebooks").glob(f"{part}*.ipynb"))]
+    slugs = [chapter.slug for chapter in read_chapters(ROOT)]
     ran = json.loads(manifest.read_text(encoding="utf-8"))["chapters"] if manifest.is_file() else {}
     if lacking := sorted(set(slugs) - set(ran)):
         # An incomplete table would leave gaps on the page.

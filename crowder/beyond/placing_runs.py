@@ -81,7 +81,7 @@ def simulate_placing(
 
     See Also
     --------
-    PlacingOrdering : the ordering, which does not know when it fails.
+    crowder.beyond.PlacingOrdering : the ordering, which does not know when it fails.
     crowder.evidence_bound : a bound on the expected number of questions for known densities.
 
     Notes
