@@ -139,7 +139,7 @@ class PlacingOrdering(Ordering):
     partition: Companion Theorem A10.2 for known densities, A10.3 without. A wrong placement is never noticed.
 
     *Where it fails.* Similarities of real records depend on one another, and then far more is wrong than δ says: on
-    cora, with δ = 0.1 and no model, about three in ten of the pairs in one cluster were no matches.
+    cora, with δ = 0.1 and no model, about a quarter of the pairs put in one cluster were no matches.
 
     *Questions.* For known densities, `crowder.evidence_bound` bounds their expected number up to the first wrong
     placement. With δ = 0 (Companion Theorem A10.1) that is at least one for each record that does not open a cluster;

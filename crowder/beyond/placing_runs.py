@@ -44,7 +44,7 @@ def simulate_placing(
     .. math:: N \sim \mathrm{Multinomial}(m, g) \quad\text{or}\quad N \sim \mathrm{Multinomial}(m, r) ,
 
     and the evidence is :math:`\sum_w N_w \ln \ell(w)`. All else is as in `PlacingOrdering`, but ties are decided for
-    wrong clusters.
+    wrong clusters, and bands are found anew at other times.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ def growth(frame):
     for name, look in looks.items():
         ax.plot(frame["n"], frame[name], label=name, **look)
     ax.set(xscale="log", yscale="log", xlabel="records $n$", ylabel="questions")
-    fig.legend(loc="outside upper center", ncols=3)
+    fig.legend(loc="outside upper center", ncols=2)
     return fig
 
 

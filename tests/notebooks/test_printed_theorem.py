@@ -1,4 +1,4 @@
-"""The cells of the appendix on the printed Theorem 2 that settle it for helpful models, each against another road."""
+"""The cells of the appendix that settle the printed Theorem 2 where F_g is at most F_r, each against another road."""
 
 from fractions import Fraction
 from itertools import combinations
