@@ -15,6 +15,7 @@ from book.make.environment import ROOT
 from crowder.counting.expected import component_numbers, expected_across
 from crowder.models import L
 
+UP = 1 + 1e-9  # more than the roundings of the ends of cells
 (CHAPTER,) = (chapter for chapter in read_chapters(ROOT) if chapter.slug == "A11-printed-theorem")
 
 
@@ -185,6 +186,17 @@ def test_small_clusters_pass_with_other_cells(known):
 def test_large_clusters_pass_with_other_cells(known):
     found = known["large_clusters"](800, least=0.04, cells=230, rows=110, ratios=45, sigmas=70)
     assert max(found.values()) <= 1 and min(found)[0] == 1 and max(found)[1] == inf
+
+
+@pytest.mark.parametrize("dimension", ["cells", "rows", "ratios", "sigmas"])
+def test_no_coarser_cell_of_large_clusters_has_a_smaller_bound(known, dimension):
+    """Cells are at the unfavourable corner in each direction: twice as many, inside the same, lower the bound."""
+    numbers = {"cells": 81, "rows": 41, "ratios": 6, "sigmas": 11}
+    coarse = known["large_clusters"](800, least=0.04, **numbers)
+    fine = known["large_clusters"](800, least=0.04, **numbers | {dimension: 2 * numbers[dimension] - 1})
+    within = {cell: [at for at in fine if cell[0] <= at[0] * UP and at[1] <= cell[1] * UP] for cell in coarse}
+    assert all(within.values())
+    assert all(fine[at] <= coarse[cell] * UP for cell, inside in within.items() for at in inside)
 
 
 def test_finer_cells_near_one_are_better(known):
