@@ -1,4 +1,4 @@
-"""Data sets, similarities with the true clusters: drawn from a model, the paper's example, cora, and real crowds.
+"""Data sets, similarities with the true clusters: drawn from a model, two small examples, cora, and real crowds.
 
 >>> from crowder import dist2
 >>> data = synthetic([3, 2], dist2(0.2), rng=7)
@@ -14,9 +14,11 @@ import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,14 +26,13 @@ from crowder import similarity as functions
 from crowder import validation
 from crowder.compiling import compiled
 from crowder.cora import FAMILY, anonymous_labels, cora_records, shipped_arrays, shipped_values
+from crowder.models import SimilarityModel
 from crowder.resolution import cluster_sizes
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from crowder.models import SimilarityModel
-
-__all__ = ["Crowd", "Dataset", "cora", "cora_records", "disney", "read_crowd", "synthetic"]
+__all__ = ["Crowd", "Dataset", "citations", "cora", "cora_records", "disney", "read_crowd", "synthetic"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,6 +119,51 @@ class Dataset:
     def matching(self) -> np.ndarray:
         """Whether each pair is a match, in condensed order, shape (n(n-1)/2,), bool."""
         return (self.labels[:, None] == self.labels)[np.tri(self.n, k=-1, dtype=bool).T]
+
+    def densities(self, edges: Sequence[Any]) -> SimilarityModel:
+        """The model with the similarities of this data set: on each step, the share of matches and of non-matches.
+
+        Parameters
+        ----------
+        edges : sequence of number
+            The ends of the steps, increasing from 0 to 1. Whole numbers and fractions give heights that are fractions.
+            A step contains its lower end, and the last one both.
+
+        Returns
+        -------
+        SimilarityModel
+
+        Raises
+        ------
+        ValueError
+            If the data set has no match or no non-match, or the edges are not such a sequence.
+
+        See Also
+        --------
+        crowder.SimilarityModel.from_steps : a model from given heights.
+
+        Notes
+        -----
+        f_g on a step is the number of matches in it, divided by all matches and by the width of the step; f_r likewise.
+        O(n²). As in the model, the similarities of the pairs are then taken to be independent, which those of real
+        records are not.
+
+        Examples
+        --------
+        >>> citations().densities([0, Fraction(1, 2), 1]).green.heights
+        (Fraction(30, 19), Fraction(8, 19))
+        """
+        SimilarityModel.from_steps(edges, *[[1] * (len(edges) - 1)] * 2)  # refuses other edges
+        if self.matching.all() or not self.matching.any():
+            raise ValueError("the data set must have matches and non-matches")
+
+        def heights(similarity: np.ndarray) -> list[Any]:
+            counts = np.histogram(similarity, [float(edge) for edge in edges])[0].tolist()
+            widths = [high - low for low, high in pairwise(edges)]
+            return [Fraction(count, len(similarity)) / width for count, width in zip(counts, widths, strict=True)]
+
+        green, red = heights(self.condensed[self.matching]), heights(self.condensed[~self.matching])
+        return SimilarityModel.from_steps(edges, green, red)
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,6 +282,64 @@ def synthetic(
     if discretize is not None:
         condensed = functions.discretize(condensed, discretize)
     return Dataset("synthetic", condensed, labels, "drawn from the model")
+
+
+def citations(similarity: str = "jaccard-tokens") -> Dataset:
+    """Twelve invented citations of three papers, the example that runs through the book.
+
+    Clusters of 5, 4 and 3 records. Citations of one paper that follow different styles often have fewer words in common
+    than citations of two papers in one style, so that both heuristics ask more questions than necessary.
+
+    Parameters
+    ----------
+    similarity : str
+        A name in :data:`crowder.similarity.SIMILARITIES`, computed from the texts. By default it is the share of words
+        in common: those in both texts, divided by those in either.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    ValueError
+        For an unknown similarity.
+
+    See Also
+    --------
+    crowder.datasets.disney : the example of the paper.
+    crowder.datasets.cora : a bibliography of real citations.
+
+    Examples
+    --------
+    >>> data = citations()
+    >>> for record in (2, 7):
+    ...     print(data.records["text"][record])
+    I. Moreau, T. Becker: Asking people. VLDB 2012
+    I. Moreau, T. Becker: Matching products. VLDB 2013
+    >>> data.similarity[2, 7].round(2)  # 5 of 11 words
+    np.float64(0.45)
+    """
+    import pandas as pd
+
+    texts = [
+        "I. Moreau and T. Becker. Asking people to match records. In Proceedings of the Conference on Very Large Data "
+        "Bases, 2012",
+        "Moreau et al., Asking people to match records, VLDB '12",
+        "I. Moreau, T. Becker: Asking people. VLDB 2012",
+        "Moreau, Becker: Asking people. Int. Conf. on Very Large Data Bases, 2012",
+        "Asking people (Moreau and Becker, VLDB 2012)",
+        "Ines Moreau, Tom Becker: Asking people to match products. VLDB 2013",
+        "Moreau & Becker (2013): Asking people to match products",
+        "I. Moreau, T. Becker: Matching products. VLDB 2013",
+        "Moreau, Becker: Matching products. Int. Conf. on Very Large Data Bases, 2013",
+        "Okafor, L., Becker, T.: Matching records with few questions. Proc. SIGMOD",
+        "L. Okafor, T. Becker: Few questions. SIGMOD 2013",
+        "Few questions (Okafor and Becker, SIGMOD 2013)",
+    ]
+    records = pd.DataFrame({"id": [f"r{i}" for i in range(1, 13)], "text": texts})
+    labels = np.repeat([0, 1, 2], [5, 4, 3])
+    return Dataset("citations", functions.compute(records, similarity), labels, "computed from the texts", records)
 
 
 def disney(similarity: str = "jaccard-qgrams") -> Dataset:

@@ -8,7 +8,7 @@ in a chapter                                          is
 ``<!-- theorem thm-name -->``                         a statement, up to ``<!-- end -->``; its first words are
 ``**Companion Theorem 5.2 (Its title).** Let ...``    its name and title, in bold
 ``<!-- proof -->`` or ``<!-- folded proof -->``       a proof, which begins with ``**Proof.**``
-``<!-- in short -->`` or ``<!-- answer -->``          a box, which begins with ``**In short**`` or ``**Answer.**``
+``<!-- answer -->``                                   a folded box, which begins with ``**Answer.**``
 ``\tag{5.1}``, ``$$`` and ``<!-- eq-name -->``        the end of an equation: its number and label
 ``[Theorem 5.2](05-edge.ipynb#thm-name)``             a link to a label of a chapter, or of this one (``#thm-name``)
 ``([C09 refuted](#claim-c09))``                       a badge
@@ -39,7 +39,6 @@ _CITED = re.compile(rf"\[(?:\[[^\[\]]*\]\([^)\s]*{BIBLIOGRAPHY.name}#[\w-]+\)(?:
 _BADGE = re.compile(r"\((\[[^\[\]]*\]\([^)\s]*#claim-\w+\))\)")  # in brackets, which a badge needs not
 _KEY = re.compile(rf"{BIBLIOGRAPHY.name}#([\w-]+)")
 _BOXES = {
-    "in short": ("{admonition} In short\n:class: in-short\n", "**In short**"),
     "answer": ("{admonition} Answer\n:class: dropdown\n", "**Answer.**"),
     "proof": ("{prf:proof}\n", "**Proof.**"),
     "folded proof": ("{prf:proof}\n:class: dropdown\n", "**Proof.**"),

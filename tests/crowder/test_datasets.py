@@ -1,9 +1,12 @@
 """Data sets: drawn from a model, and the paper's example. Cora is in test_cora."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from scipy.stats import kstest
 
+import crowder
 from crowder import datasets, dist1, dist2, similarity
 
 
@@ -70,6 +73,33 @@ def test_synthetic_of_few(sizes, n):
     assert found.n == n
     assert found.similarity.shape == (n, n)
     assert found.sizes.sum() == n
+
+
+def test_citations_are_a_typical_dozen_whose_similarity_is_the_share_of_words_in_common():
+    data = datasets.citations()
+    assert data.n == 12 and data.sizes.tolist() == [5, 4, 3]
+    assert data.records["id"].tolist() == [f"r{i}" for i in range(1, 13)] and data.records["text"].is_unique
+    # i, moreau, t, becker, vldb of these and asking, people, 2012, matching, products, 2013.
+    assert data.similarity[2, 7] == 5 / 11
+    truth, model = crowder.Truth(data.labels), data.densities([0, Fraction(1, 5), Fraction(2, 5), 1])
+    for run, ordering in ((crowder.edge_ordering, "edge"), (crowder.node_ordering, "node")):
+        # Ties change nothing; and with independent similarities of the same densities it would be about as many.
+        assert {run(data.similarity, truth, rng=seed).n_queries for seed in range(100)} == {15}
+        assert abs(crowder.expected_queries(model, data.sizes, ordering) - 15) < 0.6
+
+
+def test_densities_are_the_shares_of_matches_and_of_non_matches_on_each_step():
+    # Matches: .5 and .9. Non-matches: .1, .2, .2 and .9. A step contains its lower end, and the last one both.
+    data = datasets.Dataset("four", [0.5, 0.1, 0.2, 0.2, 0.9, 0.9], [0, 0, 1, 1])
+    model = data.densities([0, Fraction(1, 5), Fraction(1, 2), 1])
+    assert model.green.heights == (0, 0, 2) and model.red.heights == (Fraction(5, 4), Fraction(5, 3), Fraction(1, 2))
+    assert data.densities([0.0, 0.5, 1.0]).red.heights == (1.5, 0.5)
+    for edges in ([0, 0.5], [0.5, 1], [0, 1, 0.5], [], [0], [0, float("nan"), 1]):
+        with pytest.raises(ValueError, match="edges"):
+            data.densities(edges)
+    for labels in ([0, 0], [0, 1]):
+        with pytest.raises(ValueError, match="matches and non-matches"):
+            datasets.Dataset("two", [0.5], labels).densities([0, 1])
 
 
 def test_disney_is_figure_1():
