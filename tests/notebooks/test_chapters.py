@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from book.make import numbers
 from book.make.chapters import read_chapters
 from book.make.environment import ROOT
 from book.reports.ledger import read_declared
@@ -25,6 +26,18 @@ def test_every_statement_has_its_badge_and_no_list_begins_behind_bold_words(cell
     text = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
     assert [block for block in STATEMENT.findall(text) if "#claim-" not in block] == []
     assert re.findall(r"^\*\*.*\*\* (?:[-*]|\d+\.) .*", text, re.MULTILINE) == []
+
+
+@pytest.mark.parametrize("chapter", [c for c in CHAPTERS if c.slug[0] != "A"], ids=lambda chapter: chapter.slug)
+def test_a_chapter_begins_with_its_question_and_ends_with_its_results(chapter):
+    """The numbers of a chapter are found in it, and summed up in its last section but the exercises."""
+    first, *others = chapter.notebook()["cells"]
+    assert [*numbers.find("".join(first["source"]))] == []
+    texts = ["".join(cell["source"]) for cell in others if cell["cell_type"] == "markdown"]
+    heads = re.findall("^## (.*)$", "\n".join(texts), re.MULTILINE)
+    assert heads[-2:] == ["In short", "Try it"] or heads[-1] == "In short"
+    (short,) = (text for text in texts if text.startswith("## In short\n"))
+    assert short.count("\n- ") >= 2 and [*numbers.find(short)] != []
 
 
 def test_each_claim_is_checked_by_exactly_one_chapter():

@@ -33,7 +33,7 @@ NAMES = [
     r"^\*\*(Companion )?\w+ A?\d+\.\d+ ",  # heads of statements, which it checks, too
     r"(?i)\b(Tables?|Theorems?|Corollary|Propositions?|Lemma|Figures?|steps?) \d(\([ab]\))?( and \d)?",
     r"Dist-[12]",
-    r"\br[_ ]?\d\b",  # records have names, too
+    r"\br[_ ]?\d\d?\b",  # records have names, too
 ]
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?|\b(?:" + "|".join(WORDS) + r")\b", re.IGNORECASE)
 FORMULA = re.compile(r"\$\$.*?\$\$|\$[^$]*\$", re.DOTALL)
