@@ -16,11 +16,11 @@ True
 >>> float(edge.recall(data.labels)[-1])
 1.0
 
-To read the modules in order: `models` defines f_g, f_r and L. `pairs` has the candidate pairs, which
-`sorting` puts in order; `engine` keeps what answers imply and chooses the next question; `orderings` are the two
-heuristics made of these. `oracles` answer, and `resolution` is the result of a run. `counting` has exact expected
-counts and bounds. `similarity`, `datasets` and `cora` provide data, and `experiments` repeats runs. `beyond` extends
-the paper; none of the others imports it.
+To read the modules in order: `models` defines f_g, f_r and L. `pairs` has the candidate pairs, which `sorting` puts in
+order; `engine` keeps what answers imply and chooses the next question; `orderings` has the two heuristics built from
+these. `oracles` has crowds that answer, and `resolution` the result of a run. `counting` has exact expected counts and
+bounds. `similarity`, `datasets` and `cora` provide data, and `experiments` repeats runs. `beyond` extends the paper;
+none of the others imports it.
 """
 
 import importlib
@@ -50,7 +50,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-#: What is slow to load and needed by few: the module that is imported on first use.
+#: Names that are slow to load and rarely needed, and the module that is imported on first use.
 _LAZY = {
     "beyond": "crowder.beyond",
     "experiments": "crowder.experiments",

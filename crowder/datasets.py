@@ -1,4 +1,4 @@
-"""Data sets, similarities with the true clusters: drawn from a model, two small examples, cora, and real crowds.
+"""Data sets (similarities and the true clusters): drawn from a model, two small examples, cora, and real crowds.
 
 >>> from crowder import dist2
 >>> data = synthetic([3, 2], dist2(0.2), rng=7)
@@ -45,7 +45,7 @@ class Dataset:
     condensed : ndarray, shape (n(n-1)/2,), float64
         Similarities in SciPy's ``pdist`` order, in [0, 1].
     labels : ndarray, shape (n,), int64
-        Cluster numbers, which identify no entity.
+        Cluster numbers; they do not identify entities.
     source : str
         Where the values come from.
     records : DataFrame, optional
@@ -127,7 +127,7 @@ class Dataset:
         ----------
         edges : sequence of number
             The ends of the steps, increasing from 0 to 1. Whole numbers and fractions give heights that are fractions.
-            A step contains its lower end, and the last one both.
+            A step contains its lower end; the last step contains both of its ends.
 
         Returns
         -------
@@ -173,8 +173,8 @@ class Crowd(Dataset):
     Parameters
     ----------
     votes : ndarray, shape (n(n-1)/2, m), float64
-        What was said of each pair, in condensed order: 1 for a match, 0 for none; NaN where there are fewer than m
-        votes, which are then the last ones.
+        The votes on each pair, in condensed order: 1 for a match, 0 for a non-match. If a pair has fewer than m votes,
+        its last values are NaN.
     name, condensed, labels, source, records
         As in `Dataset`.
 
@@ -210,11 +210,11 @@ class Crowd(Dataset):
         object.__setattr__(self, "votes", votes)
 
     def said(self, votes: int = 1) -> np.ndarray:
-        """Whether the majority of the first so many votes on each pair, or of those that there are, is for a match."""
+        """Whether the majority of the first `votes` votes on each pair (or of all, if fewer) is for a match."""
         return np.nanmean(self.votes[:, :votes], axis=1) > 0.5
 
     def oracle(self, votes: int = 1) -> Callable[[int, int], bool]:
-        """An oracle that answers by this majority; asked again about a pair, it says the same."""
+        """An oracle that answers with this majority; asked about a pair again, it gives the same answer."""
         said, n = self.said(votes), self.n
 
         def answer(i: int, j: int) -> bool:
@@ -244,7 +244,7 @@ def synthetic(
         How to round values to tenths (:func:`crowder.similarity.discretize`). None leaves them unchanged.
     shuffle : bool
         By default cluster 0 comes first, then cluster 1, and so on. The orderings break ties at random, so this reveals
-        nothing to them. Pass True, for records in random order, if you break ties by index.
+        nothing to them. If you break ties by index, pass True, which puts the records in random order.
 
     Returns
     -------
@@ -361,7 +361,7 @@ def disney(similarity: str = "jaccard-qgrams") -> Dataset:
 
     See Also
     --------
-    crowder.datasets.cora : real data of another size.
+    crowder.datasets.cora : a much larger real data set.
     crowder.counting.small_cases.questions_of_order : every order of its ten pairs.
 
     Examples
@@ -397,8 +397,8 @@ def cora(similarity: str = "jaccard-tokens", *, records: pd.DataFrame | None = N
     Returns
     -------
     Dataset
-        Ratios of counts, the two Jaccards and Levenshtein, are the same to the last bit, shipped or computed. The
-        others are shipped rounded to four decimals.
+        The two Jaccard similarities and Levenshtein are ratios of counts, identical to the last bit whether shipped or
+        computed. The others are shipped rounded to four decimals.
 
     Raises
     ------
@@ -443,26 +443,26 @@ def read_crowd(folder: str | os.PathLike[str]) -> Crowd:
     Parameters
     ----------
     folder : path
-        With the files of the crowds of Saha and Subramanian (ESA 2019). ``graph.txt``: ``i j similarity``, after lines
-        that have another length. ``answers.txt``: ``i j vote ...``, a 1 for a match. ``gold.txt``: ``record entity``
-        or, with commas, ``entity,record,record,...``. Numbers are separated by blanks or commas.
+        With the files of the crowds of Saha and Subramanian (ESA 2019). ``graph.txt`` has lines ``i j similarity``,
+        after any of another length; ``answers.txt`` has ``i j vote ...``, with 1 for a match; ``gold.txt`` has ``record
+        entity`` or, with commas, ``entity,record,record,...``. Numbers are separated by blanks or commas.
 
     Returns
     -------
     Crowd
-        With the name of the folder. Records are renumbered in the order of their numbers in ``gold.txt``; lines about
+        It has the name of the folder. Records are renumbered in the order of their numbers in ``gold.txt``; lines about
         others are ignored, and similarities clipped to [0, 1].
 
     Raises
     ------
     FileNotFoundError
-        If the folder has no such file, or is the empty text.
+        If one of these files is missing, or `folder` is the empty text.
     ValueError
         If a pair has no similarity or no answer.
 
     See Also
     --------
-    crowder.experiments.replay : a strategy on such a crowd.
+    crowder.experiments.replay : runs a strategy on such a crowd.
 
     Examples
     --------

@@ -33,7 +33,7 @@ __all__ = [
     "settled",
 ]
 
-# The index of each counter of a Knowledge in its `count`; ELSEWHERE is 1 if some answers were to no questions.
+# The index of each counter of a Knowledge in its `count`; ELSEWHERE is 1 if some answers came without a question.
 ASKED, ENTRIES, KEYS, TOUCHED, ELSEWHERE = 0, 1, 2, 3, 4
 
 

@@ -25,7 +25,7 @@ with needing("experiments"):
 
 __all__ = ["mean_interval", "repeat", "replay", "sweep"]
 
-#: Of the intervals of `mean_interval`.
+#: The confidence level of the intervals of `mean_interval`.
 CONFIDENCE = 0.95
 
 
@@ -35,7 +35,7 @@ def repeat(function: Callable, repetitions: int, *, rng: Seed, n_jobs: int = 1, 
     Parameters
     ----------
     function : callable
-        Takes a keyword ``rng``. It may be defined in a notebook, also if `n_jobs` is not 1.
+        Takes a keyword ``rng``. It may be defined in a notebook, even if `n_jobs` is not 1.
     repetitions : int
         At least 1.
     rng : int or numpy.random.Generator, keyword only
@@ -121,28 +121,29 @@ def sweep(
 
 
 def replay(strategy: Any, oracle: Oracle, labels: ArrayLike, *, budget: float = float("inf")) -> pd.DataFrame:
-    r"""Let a strategy ask an oracle that may err, and compare its clusters with the truth as it goes on.
+    r"""Run a strategy with an oracle that may err, and compare its clusters with the truth along the way.
 
-    Of the pairs of records, a are joined, m match, and b both: precision is b/a (1 if a = 0), recall b/m and
+    If a pairs of records are joined, m pairs match, and b do both, precision is b/a (1 if a = 0), recall is b/m and
 
     .. math:: F_1 = \frac{2 b}{a + m} .
 
     Parameters
     ----------
     strategy : Ordering, one that revises its clusters, such as NoisyOrdering, or callable
-        An ordering goes on from where it is. A function is called with the oracle, and yields clusters now and then.
+        An ordering continues from its current state. A function is called with the oracle and yields clusters from time
+        to time.
     oracle : callable
-        Answers ``oracle(i, j)``; need not be right.
+        ``oracle(i, j)`` answers; the answers need not be right.
     labels : array_like, shape (n,)
         The true entities.
     budget : int, keyword only
-        What more than so many answers would add is left out.
+        Clusterings after more than this many answers are left out.
 
     Returns
     -------
     pandas.DataFrame
-        A row for each clustering, of an ordering before the first answer and after each: ``answers``, which are all
-        that the oracle gave by then, ``recall``, ``precision``, ``F1``.
+        A row for each clustering (for an ordering, before the first answer and after each one) with the columns
+        ``answers``, the number that the oracle has given by then, ``recall``, ``precision`` and ``F1``.
 
     Raises
     ------
@@ -151,12 +152,12 @@ def replay(strategy: Any, oracle: Oracle, labels: ArrayLike, *, budget: float = 
 
     See Also
     --------
-    crowder.Resolution.recall : for a run that is over.
-    crowder.datasets.Crowd : an oracle that people have been.
+    crowder.Resolution.recall : for a finished run.
+    crowder.datasets.Crowd : a data set with the answers of real people.
 
     Notes
     -----
-    O(n log n) for a row, besides what the strategy takes.
+    O(n log n) for each row, in addition to the cost of the strategy.
 
     Examples
     --------
@@ -208,7 +209,7 @@ def _spawn(rng: Seed, number: int) -> list[np.random.Generator]:
 
 
 def mean_interval(values: ArrayLike) -> tuple[float, float, float]:
-    """The mean of independent values, and Student's t interval for it, of 95 %.
+    """The mean of independent values, with its 95 % interval from Student's t distribution.
 
     Parameters
     ----------
@@ -227,7 +228,7 @@ def mean_interval(values: ArrayLike) -> tuple[float, float, float]:
 
     See Also
     --------
-    crowder.experiments.sweep : runs to take the mean of.
+    crowder.experiments.sweep : repeated runs, whose results it summarises.
 
     Examples
     --------

@@ -171,7 +171,7 @@ class SimilarityModel(Shown):
     --------
     crowder.uniform : similarities without information.
     crowder.dist1 : the first model of the paper.
-    crowder.dist2 : the second.
+    crowder.dist2 : the second model of the paper.
     crowder.models.StepDensity : its two parts.
 
     Examples
@@ -290,7 +290,7 @@ def uniform() -> SimilarityModel:
     See Also
     --------
     crowder.dist1 : the first model of the paper, with information.
-    crowder.dist2 : the second.
+    crowder.dist2 : the second model of the paper.
     crowder.L : the integral of a model.
 
     Examples
@@ -307,7 +307,7 @@ def dist1(epsilon: Any) -> SimilarityModel:
     Parameters
     ----------
     epsilon : number
-        0 < ε ≤ ½. The paper states 0 < ε < ½ and its Table 1 uses ½ too.
+        0 < ε ≤ ½. The paper states 0 < ε < ½, but its Table 1 also uses ½.
 
     Raises
     ------
@@ -367,7 +367,7 @@ def _checked(epsilon: Any) -> Any:
     try:
         inside = not isinstance(epsilon, (bool, np.bool_)) and np.ndim(epsilon) == 0
         inside = inside and bool(0 < epsilon <= Fraction(1, 2))
-    except (TypeError, ValueError, ArithmeticError):  # text, a list, or a decimal that is none
+    except (TypeError, ValueError, ArithmeticError):  # text, a list, or a decimal that is not a number
         inside = False
     if not inside:
         raise ValueError(f"ε must lie in (0, 1/2], not {epsilon!r}")
@@ -437,8 +437,8 @@ def L(model: SimilarityModel, t: ArrayLike) -> float | np.ndarray:
 
     See Also
     --------
-    crowder.edge_bound : a bound made of it.
-    crowder.node_bound : another.
+    crowder.edge_bound : a bound that uses it.
+    crowder.node_bound : another such bound.
     crowder.expected_queries : the exact counts that it bounds.
 
     Notes

@@ -204,7 +204,7 @@ class MajorityVote:
 
     See Also
     --------
-    crowder.Faulty : the crowd whose votes it may count.
+    crowder.Faulty : a crowd whose votes it can count.
     crowder.Truth : a crowd that never errs.
 
     Examples

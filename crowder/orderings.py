@@ -68,7 +68,7 @@ class Ordering(Shown, ABC):
 
     See Also
     --------
-    EdgeOrdering : asks pairs by falling similarity.
+    EdgeOrdering : asks about pairs in decreasing order of similarity.
     NodeOrdering : places records one by one.
 
     Examples
@@ -150,7 +150,7 @@ class Ordering(Shown, ABC):
     def learn(self, pair: tuple[int, int], same: bool) -> None:
         """Record an answer obtained elsewhere; an answer that is already implied has no effect.
 
-        If it settles the open question, that is not asked again.
+        If it settles the open question, that question is not asked again.
         """
         i, j = self._two(pair)
         same = validation.flag(same, "same")
@@ -167,7 +167,7 @@ class Ordering(Shown, ABC):
     def _join(self, i: int, j: int) -> None:
         """Put two records that are not settled into one component without a question."""
         self._learn(i, j, True)
-        self._knowledge.count[ASKED] -= 1  # it is no answer: the next one takes its place in the log
+        self._knowledge.count[ASKED] -= 1  # this is not an answer: the next one takes its place in the log
 
     def _two(self, pair: tuple[int, int]) -> tuple[int, int]:
         try:
@@ -356,7 +356,7 @@ class NodeOrdering(Ordering):
 
     See Also
     --------
-    crowder.EdgeOrdering : asks pairs by falling similarity.
+    crowder.EdgeOrdering : asks about pairs in decreasing order of similarity.
     crowder.beyond.EvidenceOrdering : uses all similarities of a record.
     crowder.node_ordering : the same in one call.
 
@@ -443,7 +443,7 @@ def edge_ordering(
 
     See Also
     --------
-    crowder.EdgeOrdering : the same, a question at a time.
+    crowder.EdgeOrdering : the same, one question at a time.
     crowder.node_ordering : the other heuristic.
     crowder.expected_queries : how many questions to expect.
 
@@ -480,7 +480,7 @@ def node_ordering(
 
     See Also
     --------
-    crowder.NodeOrdering : the same, a question at a time.
+    crowder.NodeOrdering : the same, one question at a time.
     crowder.edge_ordering : the other heuristic.
     crowder.expected_queries : how many questions to expect.
 
@@ -517,7 +517,7 @@ def _random_ties(ties: Any) -> bool:
 
 
 def _priorities(ties: Any, m: int) -> np.ndarray:
-    """The ranks of the priorities: only their order counts, and floats would take large whole numbers for equal."""
+    """The ranks of the priorities: only their order matters, and large whole numbers could become equal as floats."""
     given = validation.as_array(ties, "ties")
     real = given.dtype.kind in "fiub" or (given.dtype == object and all(isinstance(x, Real) for x in given.flat))
     if given.shape != (m,) or not real:

@@ -31,7 +31,8 @@ class Resolution(Shown):
     Raises
     ------
     ValueError
-        If there is not one answer for each question, a question is no pair of the n records, or a cluster is missing.
+        If there is not one answer for each question, a question is not a pair of the n records, or a cluster is
+        missing.
     TypeError
         If records are not integers, or answers not booleans.
 
@@ -91,9 +92,9 @@ class Resolution(Shown):
     def precision(self, labels: ArrayLike) -> np.ndarray:
         """Share of truly matching pairs among those that the answers have joined, after each question (n_queries + 1,).
 
-        It is 1 as long as no pair is joined. A pair is joined when its records are in the same component, whether or
-        not it was asked about: one wrong match between components of a and b records joins ab pairs. Cost and errors
-        as for `recall`.
+        The precision is 1 as long as no pair is joined. A pair is joined when its records are in the same component,
+        whether or not it was asked about: one wrong match between components of a and b records joins ab pairs. Cost
+        and errors as for `recall`.
 
         Examples
         --------

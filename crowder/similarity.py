@@ -66,7 +66,7 @@ def jaccard_qgrams(columns: Columns) -> OneToMany:
 
 
 def levenshtein(columns: Columns) -> OneToMany:
-    """``1 - d(a, b) / max(|a|, |b|)``, with d the least number of characters to insert, delete and replace."""
+    """``1 - d(a, b) / max(|a|, |b|)``, with d the smallest number of characters to insert, delete or replace."""
     return _ratios("levenshtein", columns)
 
 
@@ -170,13 +170,13 @@ def compute(records: Records, similarity: str = "jaccard-tokens", *, fields: Seq
     --------
     crowder.datasets.cora : similarities that are shipped.
     crowder.similarity.discretize : values on a grid.
-    crowder_tool.nearest_pairs : for records in numbers that make all pairs too many.
+    crowder_tool.nearest_pairs : for more records than can be compared pair by pair.
 
     Notes
     -----
     Each pair of different texts is compared once: a few seconds for cora's 1,879 records, and memory for the square of
     the number of different texts. The paper does not name its function for cora (section "Experimental Observations":
-    "as in" its references); Jaccard's of the tokens is the common choice.
+    "as in" its references); the Jaccard similarity of the tokens is a common choice.
 
     Examples
     --------
@@ -224,7 +224,7 @@ def spread(square: np.ndarray, group: np.ndarray) -> np.ndarray:
 
 
 def _edits(columns: Columns) -> tuple[np.ndarray, OneToMany]:
-    """The lengths of the texts, and the longer length less the edits."""
+    """The lengths of the texts, and the longer length minus the edits."""
     with needing("text"):
         from rapidfuzz import process
         from rapidfuzz.distance import Levenshtein
@@ -371,7 +371,7 @@ def _products(matrix: sparse.csr_array) -> OneToMany:
 
 
 def named(choices: Mapping[str, Any], name: str, kind: str = "similarity") -> Any:
-    """The choice of this name; a ValueError lists the names there are, and ``kind`` says what they name."""
+    """The choice of this name; a ValueError lists the available names, and ``kind`` says what they name."""
     if not isinstance(name, str) or name not in choices:
         raise ValueError(f"{kind} must be one of {', '.join(choices)}, not {name!r}")
     return choices[name]

@@ -101,7 +101,7 @@ def numbers(value: Any, what: str) -> np.ndarray:
 
 
 def pairs(value: Any, n: int, what: str) -> np.ndarray:
-    """Pairs of two different records out of n, (k, 2), int64: compiled code does not look whether a record is there."""
+    """Pairs of two different records out of n, (k, 2), int64: compiled code does not check that a record exists."""
     array = as_array(value, what)
     if not array.size and array.ndim in (1, 2):
         return np.empty((0, 2), np.int64)

@@ -28,7 +28,7 @@ def simulation(mean, error, expected, *, size: int, limit: float = 4.0, basis: s
 
 
 def exceeds(mean, error, floor=0.0, *, size: int, limit: float = 4.0, basis: str = "simulated") -> Evidence:
-    """Means of seeded simulations, of so many runs each, that lie at least `limit` standard errors above a floor.
+    """Means of seeded simulations, with their numbers of runs, that lie at least `limit` standard errors above a floor.
 
     >>> exceeds(0.6, 0.005, 0.5, size=10_000).figure
     'distance 20.0 standard errors (10,000 runs, at least 4)'

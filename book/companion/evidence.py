@@ -17,7 +17,7 @@ from book.companion.printing import exactly, number
 from crowder import validation
 from crowder.validation import is_symbolic
 
-#: At most so many values or readings are listed.
+#: At most this many values or readings are listed.
 _FEW = 4
 
 
@@ -263,7 +263,7 @@ def based(basis: str, name: str, known: tuple[str, ...] = ("exact", "simulated",
 
 
 def nonempty(values, name: str):
-    """The values, of which there must be one: of nothing everything would hold."""
+    """The values, at least one: any statement would hold for none."""
     if len(values) == 0:
         raise ValueError(f"{name}: there is nothing to check")
     return values

@@ -218,7 +218,7 @@ def _for_a_phone(fig: Figure) -> None:
 
 def _as_svg(fig: Figure) -> bytes:
     buffer, undated = io.BytesIO(), {"Date": None, "Creator": None}
-    # The salt is set here, too: a figure drawn before use_style() must be the same file in each run.
+    # The salt is also set here: a figure drawn before use_style() must be the same file in each run.
     with mpl.rc_context({"svg.hashsalt": "crowder", "svg.fonttype": "path"}):
         fig.savefig(buffer, format="svg", bbox_inches="tight", pad_inches=0.05, transparent=True, metadata=undated)
     return buffer.getvalue()
@@ -228,7 +228,7 @@ def _as_png(fig: Figure) -> bytes:
     """The picture that a notebook shows; the page has the SVG.
 
     JupyterLab shows no SVG in a notebook that is not trusted. The picture is opaque, because its text is dark and the
-    theme of JupyterLab may be, too.
+    theme of JupyterLab may also be.
     """
     buffer = io.BytesIO()
     fig.savefig(buffer, format="png", dpi=110, bbox_inches="tight", pad_inches=0.05, facecolor="white",

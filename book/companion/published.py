@@ -86,7 +86,7 @@ def agrees(rule: Any, printed: float, regenerated: float, *, sd: float = np.nan,
     difference is at most p per cent of the printed number; ``{"together": p}``: printed numbers that are one more run
     each all agree with at least the probability p. The regenerated number is then the expected one, and `sd` the
     standard deviation of `runs` runs, so that their distance in `sd` has Student's t distribution with runs - 1 degrees
-    of freedom; the limit is that for the largest `of` so many.
+    of freedom; the limit is for the largest of `of` values.
 
     >>> agrees({"percent": 5}, 100, 104), agrees("at most", 4000, 4001)
     (True, False)

@@ -20,7 +20,7 @@ SHOWN = re.compile(
 _LINK = re.compile(r'<a\b[^>]*\bhref="([^"#:]*)#([^"]+)"')
 _NOT_SHOWN = re.compile(r'<a class="headerlink".*?</a>|<script\b.*?</script>', re.DOTALL)
 _SOURCE = re.compile(r'\b(src|href)="(?![#/:]|\w+:)([^"]*)"')
-#: At most so many rows of a table are shown.
+#: At most this many rows of a table are shown.
 _ROWS = 8
 
 

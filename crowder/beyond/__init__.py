@@ -1,10 +1,10 @@
 """Beyond the paper: evidence ordering, stopping and auditing a run, and crowds that err.
 
 `EvidenceOrdering` uses all similarities between two groups, and `PlacingOrdering` places records by them, some without
-a question; `simulate_placing` says how many questions it asks about more records than have room in a matrix. `Stopping`
-ends a run when the pairs left are unlikely to match, `Audit` when a sample shows that few matches are left. For crowds
-that err, `Answers` keeps all answers, `ErrorRates` says how reliable they are, `NoisyOrdering` asks by them, and
-`resolve` makes clusters of them.
+a question; `simulate_placing` counts its questions for more records than fit in a matrix. `Stopping` ends a run when
+the pairs left are unlikely to match, `Audit` when a sample shows that few matches are left. For crowds that err,
+`Answers` keeps all answers, `ErrorRates` says how reliable they are, `NoisyOrdering` chooses its questions by them, and
+`resolve` turns them into clusters.
 """
 
 from crowder.beyond.answers import Answers

@@ -8,7 +8,7 @@ contain every open pair, it shows a new match with probability :math:`(g - F)/R`
 .. math:: H(g) = -\sum_s \ln\Bigl(1 - \frac{g - F_s}{R_s}\Bigr),
 
 and g is rejected once H(g) reaches :math:`c_k` (`limits`), where k is the number of draws that did show one. If all
-answers are true, the true g is ever rejected with probability at most :math:`\alpha`, as the appendix *An audit*
+answers are true, the probability that the true g is ever rejected is at most :math:`\alpha`, as the appendix *An audit*
 proves. As long as no match is found, :math:`e^{-H(g)}` is the hypergeometric probability that the sample misses all of
 them.
 
@@ -36,7 +36,7 @@ from crowder.validation import Seed
 
 __all__ = ["Audit", "AuditCost", "Audited", "Draws", "audit_cost", "inside", "limits"]
 
-#: The audit starts after so many questions without a match, as a share of those that the audit would ask.
+#: The audit starts after this many questions without a match, as a share of those that the audit would ask.
 PATIENCE = 0.25
 
 #: The number of questions before that number is first computed, and its factor until it is computed again.
@@ -50,7 +50,7 @@ ROUNDING = 1e-5
 def limits(alpha: float, most: int) -> np.ndarray:
     r"""The exposures :math:`c_k` at which a number of matches is rejected after k = 0, ..., `most` - 1 discoveries.
 
-    A Poisson process of rate 1 has more than k points before :math:`c_k`, for all k together, with probability at least
+    A Poisson process of rate 1 has more than k points before :math:`c_k`, for all k at once, with probability at least
     1 - `alpha`: the first k for which it has not is k with probability at most :math:`\alpha\,(\frac1{(k+1)^2} -
     \frac1{(k+2)^2})`; these sum to :math:`\alpha`, and three quarters are for k = 0. The probability of n points before
     :math:`c_k`, with more than j before :math:`c_j` for all j < k, follows from that for k - 1; the limit is then where
@@ -127,9 +127,9 @@ def audit_cost(sizes: Any, recall: float = 0.95, confidence: float = 0.95) -> Au
     """What an audit will cost if all matches of entities of these sizes have been found, and no other answer is known.
 
     An audit that finds no match asks about two components of a and b records with probability about :math:`1 - e^{-c_0
-    ab/x}`, where x is the least number of matching pairs that must not be missed. (This is that for draws with
-    independent inclusion; a sample without replacement differs little.) Answers that the ordering gets on its way
-    reduce both numbers. O(d²) for d different sizes.
+    ab/x}`, where x is the smallest number of matching pairs that must not be missed. (This is the probability for draws
+    with independent inclusion; a sample without replacement differs little.) Answers that the ordering obtains along
+    the way reduce both numbers. O(d²) for d different sizes.
 
     Examples
     --------
@@ -154,22 +154,22 @@ class Audited(Resolution):
     found : int
         Matching pairs of records found, among those that count (see `among`).
     missed : int
-        An upper limit on the number of those that were missed.
+        An upper limit on the number of such pairs that were missed.
     confidence : float
-        The least probability, over the draws, that all such limits, at whatever time, are right.
+        A lower bound on the probability, over the draws, that these limits are right at all times at once.
     audited, discovered : int
         Questions of the audit, and those that found a match.
     expected : float
         The number of questions that the audit was expected to need when it started, if no match was left; NaN if it did
         not start.
     reason : str
-        Why the run ended: "recall" (the target is certified) or "settled" (every pair is: nothing was missed); "" while
-        it continues.
+        Why the run ended: "recall" (the target is certified) or "settled" (every pair is, so nothing was missed); ""
+        while it continues.
     crowd_errs : bool
         Whether the crowd is known to err, as `crowder.Faulty` is. Then nothing is certain, and reading `certified`
         raises an AttributeError.
     among : str
-        Which pairs count: "all pairs", or "candidate pairs" only. `Resolution.recall` is always that among all pairs.
+        Which pairs count: "all pairs", or "candidate pairs" only. `Resolution.recall` always refers to all pairs.
 
     See Also
     --------
@@ -217,12 +217,13 @@ class Audit(Ordering):
     Parameters
     ----------
     ordering : Ordering
-        Any ordering that has not asked yet, also a `Stopping`. It must not be used separately afterwards.
+        Any ordering that has not asked yet, including a `Stopping`. It must not be used separately afterwards.
     recall : float, keyword only
         The recall wanted, τ in (0, 1): the share of the matching pairs of records that is found, among the candidate
         pairs.
     confidence : float, keyword only
-        1 - α in (0, 1): the least probability, over the draws, that the recall is at least what is certified.
+        1 - α in (0, 1): a lower bound on the probability, over the draws, that the recall is at least the certified
+        one.
     rng : int or numpy.random.Generator, keyword only
         Draws the pairs.
 
@@ -238,29 +239,29 @@ class Audit(Ordering):
     --------
     crowder.beyond.Audited : what its run returns.
     crowder.beyond.audit.audit_cost : what the audit will cost, before anything is asked.
-    crowder.beyond.Stopping : stops by a model of the similarities.
+    crowder.beyond.Stopping : stops according to a model of the similarities.
 
     Notes
     -----
-    *Guarantee.* Let the answers be true, and so whatever the ordering takes for a match without an answer. With
-    probability at least ``confidence``, at every time during the run at once, at most `Audited.missed` matching pairs
-    are missed. It holds for all similarities and orderings, and whenever the run is broken off. So to keep to a budget,
-    ask so many questions and read `resolution`. If answers are wrong, nothing is guaranteed: a wrong "no" hides a match
-    from the audit, too. *Unsure* is refused with a TypeError, since a pair that is left out would bias the sample:
-    somebody else has to answer it.
+    *Guarantee.* Suppose that the answers are true, and so is every match that the ordering assumes without an answer.
+    Then, with probability at least ``confidence``, at most `Audited.missed` matching pairs are missed, at all times
+    during the run at once. This holds for all similarities and orderings, and whenever the run is broken off. So to
+    stay within a budget, ask that many questions and read `resolution`. If answers are wrong, nothing is guaranteed: a
+    wrong "no" also hides a match from the audit. *Unsure* is refused with a TypeError, since a pair that is left out
+    would bias the sample: somebody else has to answer it.
 
     *Draws* are made without replacement. A question settles all pairs of two components, so large components are asked
     about first. A pair that is settled already counts as a draw and costs nothing. There are no strata by similarity:
     if no match is found, the limit would be that of the stratum with the lowest rate, and the most similar pairs have
     been asked about anyway.
 
-    *Answers from elsewhere* (`learn`) are used when the run comes to these pairs, as if
-    given then, so they do not change the draws. With the same seed a run is resumed; with another seed the draws are
-    new ones, independent of the answers known. The guarantee is that of a single run: if the best of several is chosen,
-    their error probabilities add up.
+    *Answers from elsewhere* (`learn`) are used when the run comes to these pairs, as if they were given then, so they
+    do not change the draws. With the same seed a run is resumed; with another seed the draws are new ones, independent
+    of the answers known. The guarantee is that of a single run: if the best of several is chosen, their error
+    probabilities add up.
 
     *Which ordering.* One that asks about likely matches first, such as `crowder.EdgeOrdering`. Node ordering finds
-    matches up to its last records, so little is left to save, and a run may ask some per cent more than it takes to
+    matches up to its last records, so little is left to save, and a run may ask a few per cent more than it takes to
     settle every pair.
 
     *Cost.* That of the ordering, O(m) time and memory for m candidate pairs when the audit starts, some tens of

@@ -1,4 +1,4 @@
-r"""The log-odds that two clusters are one entity, and how likely each decision of a clustering is wrong.
+r"""The log-odds that two clusters are one entity, and the probability that each decision of a clustering is wrong.
 
 A decision is that two clusters are different entities, or that the two sides of a cut through a cluster are one. The
 log-odds that two groups A and B of records are one entity are taken as
@@ -22,7 +22,7 @@ from numba import njit
 
 __all__ = ["certainty", "correlation", "log_odds", "most", "most_urgent", "probable", "sums_tell", "tally"]
 
-#: Values whose variance is smaller are equal but for rounding.
+#: Values whose variance is smaller are equal up to rounding.
 SAME = 1e-12
 
 #: The largest similarity is preferred to sums only if it tells a record's cluster from another in more than the first
@@ -139,7 +139,7 @@ def certainty(s: np.ndarray, e: np.ndarray, base: float, rho: float, clusters: n
     others = np.tile(size, (n, 1))
     others[np.arange(n), clusters] -= 1  # without the record itself
     odds = base + answered + similar / (1 + rho * (np.maximum(others, 1) - 1))
-    odds[(answered == 0) & (similar == 0)] = -np.inf  # nothing speaks for it
+    odds[(answered == 0) & (similar == 0)] = -np.inf  # there is no evidence for it
     odds[others == 0] = 0.0  # alone
     rest = np.where(size[clusters] > 1, 0.0, -np.inf)[:, None]  # a cluster of its own, if it is not in one
     every = np.hstack([odds, rest])

@@ -18,10 +18,10 @@ from scipy.sparse.csgraph import connected_components
 
 __all__ = ["cuts", "exact", "improve", "likeliest", "score", "weak_cuts"]
 
-#: A change must gain more than this, so that rounding errors cannot make it endless.
+#: A change must gain more than this, so that rounding errors cannot make the search endless.
 LEAST_GAIN = 1e-9
 
-#: `likeliest` uses `exact` up to so many records: it takes 3**n steps.
+#: `likeliest` uses `exact` up to this many records, since it takes 3**n steps.
 EXACT = 8
 
 
@@ -76,7 +76,7 @@ def cuts(values, parent, order, labels):
     """For each record with a parent: the sum of `values` between its subtree and the rest of its cluster, (n,).
 
     A pair crosses the cut of v if exactly one of its records is in the subtree of v; if both are, their lowest common
-    ancestor is too. So the cut is the sum over all pairs of records in the subtree, less twice the pairs inside, which
+    ancestor is too. So the cut is the sum over all pairs of records in the subtree, minus twice the pairs inside, which
     are counted at their lowest common ancestors. O(sum of squared cluster sizes) instead of their cubes.
     """
     n = len(order)
@@ -282,8 +282,9 @@ def likeliest(evidence: np.ndarray, cost: float, *, start: np.ndarray, rng: np.r
               starts: int = 3) -> np.ndarray:  # fmt: skip
     """The best clustering found (n,), part by part: `exact` for small parts, otherwise `improve` from several starts.
 
-    `evidence` and `cost` as in `exact`, with c ≥ 0. The first of so many starts is `start`, the second has every record
-    alone, the others are random clusters; `rng` draws them, and the order in which records are tried.
+    `evidence` and `cost` as in `exact`, with c ≥ 0. Of the `starts` starting points the first is `start`, the second
+    has every record alone, and the others are random clusters; `rng` draws these, and the order in which records are
+    tried.
 
     If c ≥ 0, records that no chain of positive evidence joins are in different clusters of some likeliest clustering:
     splitting them loses no positive evidence. So the parts joined by positive evidence are clustered on their own.

@@ -24,7 +24,7 @@ __all__ = [
 UNIT = 1 << 20
 CERTAIN = 1 << 36
 
-#: In place of the evidence between components that are settled or have been merged away. (No sum comes near it.)
+#: Stands in place of the evidence between components that are settled or have been merged away. (No sum comes near it.)
 SETTLED = -(1 << 62)
 
 #: With at least this much evidence (in nats; odds of e² to 1), a pair of components is asked about before any record is
@@ -45,10 +45,10 @@ GRAIN = 1000.0
 # components.
 NEWCOMER, LOOSE, ALIVE = 0, 1, 2
 
-#: In place of the best of a row that has lost it.
+#: Stands in place of the best of a row that has lost it.
 STALE = -1
 
-#: The steps of learned densities have the edges of this many of equal width and of this many of equal mass.
+#: The steps of learned densities end at the edges of this many steps of equal width and this many of equal mass.
 STEPS = 50
 
 #: The prior counts as this many pairs, with a ratio f_g/f_r that increases from (1 - TILT)/(1 + TILT) to its inverse.
@@ -314,7 +314,7 @@ def known_pairs(summed, steps, number):
 
 @njit(cache=True)
 def dependence(summed, steps, ratio):
-    """The intraclass correlation γ of the terms of a sum, estimated from known non-matches, less three standard errors.
+    """The intraclass correlation γ of the terms of a sum, from known non-matches, minus three standard errors.
 
     ``ratio`` is the evidence of a pair on each step, in any unit. Between components known to differ, a sum of m terms
     has the variance σ²m(1 + γ(m - 1)).

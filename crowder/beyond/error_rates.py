@@ -13,8 +13,8 @@ P(v | look) over them if the pair looks the same, different, or unclear, the evi
 
 However many votes agree, it stays between :math:`\ln f/(1-e-u)` and :math:`\ln (1-f-u')/e`. Without unclear pairs, the
 default, u = u' = 0. On five votes for each of 4,371 pairs of a real crowd (gym, with the truth known), unclear pairs
-raise the log-likelihood by 129, as much as beta-binomial votes; without them, the best rates have 1,135 pairs whose
-votes disagree, where there are 1,003. `ErrorRates` holds the rates, and `learn_errors` estimates them. The model is not
+raise the log-likelihood by 129, as much as beta-binomial votes; without them, the best rates predict 1,135 pairs whose
+votes disagree, and there are 1,003. `ErrorRates` holds the rates, and `learn_errors` estimates them. The model is not
 in the paper, whose crowd errs at most independently (Section "System model").
 """
 
@@ -59,9 +59,9 @@ class Prior(NamedTuple):
     false_no: tuple[float, float] = (2.0, 8.0)
     vote_yes: tuple[float, float] = (0.1, 99.9)
     vote_no: tuple[float, float] = (0.1, 9.9)
-    unclear: float = 0.05  # so few pairs of either kind are expected to be unclear, until divided votes show them
+    unclear: float = 0.05  # the share expected to be unclear, until divided votes show more
     unclear_yes: tuple[float, float] = (1.0, 1.0)
-    worker: float = 10.0  # the rates of all workers together count like so many votes of each one
+    worker: float = 10.0  # the rates of all workers together count like this many votes of each
 
 
 PRIOR = Prior()
@@ -105,8 +105,9 @@ class ErrorRates:
 
     Notes
     -----
-    The rate of a single vote counts all: an anonymous "yes" on a non-match has, without unclear pairs, probability
-    :math:`e (1 - b) + (1 - e) a` (`majority` with one vote). The default of `vote` is where `learn_errors` starts.
+    The error rate of a single vote includes both kinds of error: an anonymous "yes" on a non-match has, without unclear
+    pairs, probability :math:`e (1 - b) + (1 - e) a` (`majority` with one vote). The default of `vote` is where
+    `learn_errors` starts.
 
     Examples
     --------
@@ -196,7 +197,7 @@ class ErrorRates:
         return log(match / (e * same + (1 - e - u) * different + u * unclear))
 
     def majority(self, votes: int) -> tuple[float, float]:
-        """P(majority says "yes" | non-match) and P(majority says "no" | match), of so many workers with rates `vote`.
+        """P(majority says "yes" | non-match) and P(majority says "no" | match), of `votes` workers with rates `vote`.
 
         Raises
         ------
@@ -276,10 +277,10 @@ def learn_errors(answers: Answers, same: ArrayLike) -> ErrorRates:
     Notes
     -----
     O(answers) a round, of `ROUNDS` at most for each of the two fits; a fit also ends when no rate changes by 1e-6.
-    `same` stays as given; it is not revised by the votes. If it says nothing (1/2 everywhere), matches and non-matches
-    have the same votes, and the rates go to where votes are no evidence. If no pair has two votes, only the total rates
-    of single votes can be learned; `Prior` says how they are divided. Source: Dempster, Laird and Rubin (1977) for EM;
-    the model is ours.
+    `same` stays as given; it is not revised by the votes. If it carries no information (1/2 everywhere), matches and
+    non-matches have the same votes, and the rates go to where votes are no evidence. If no pair has two votes, only the
+    total rates of single votes can be learned; `Prior` says how they are divided. Source: Dempster, Laird and Rubin
+    (1977) for EM; the model is ours.
 
     Examples
     --------
@@ -370,7 +371,7 @@ class _Rates(NamedTuple):
 
 
 class _Votes(NamedTuple):
-    """Votes, each cast so many times."""
+    """Votes, and how many times each was cast."""
 
     pair: np.ndarray
     yes: np.ndarray

@@ -1,10 +1,10 @@
 r"""An ordering for a crowd that errs: ask where the clustering is least certain, and revise it.
 
 Every answer is kept as evidence (`crowder.beyond.ErrorRates`), the clusters are the likeliest given all of it
-(`crowder.beyond.clustering`). The next question is about the decision from which most wrong pairs are to be expected
-(`crowder.beyond.cluster_odds`): two clusters that may be one, or a cluster that may be two. So redundancy is bought
-where it is needed: a wrong *same* is found by asking across the weakest cut of a cluster, a wrong *different* by asking
-about other records of the two clusters. It goes beyond the paper.
+(`crowder.beyond.clustering`). The next question is about the decision with the most expected wrong pairs
+(`crowder.beyond.cluster_odds`): two clusters that may be one, or a cluster that may be two. So extra questions are
+asked where they are needed: a wrong *same* is found by asking across the weakest cut of a cluster, a wrong *different*
+by asking about other records of the two clusters. It goes beyond the paper.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from crowder.validation import Seed
 
 __all__ = ["NoisyOrdering", "Resolved"]
 
-#: Limits of the correlation of similarities. A sum that nothing damps outweighs every answer; one that is damped to its
-#: mean joins no clusters, however many of their records are alike, before there is an answer for each two.
+#: Limits of the correlation of similarities. An undamped sum outweighs every answer; one that is damped to its mean
+#: joins no clusters, however many of their records are alike, before there is an answer for each two.
 CORRELATIONS = 0.2, 0.8
 
 #: Inside clusters a similarity counts with 2 (1 - γ) / (this + m), where m is the size of the larger cluster of its two
@@ -42,22 +42,24 @@ INSIDE = 10
 #: An additional cluster gains this share of the prior log-odds against a match.
 PARSIMONY = 0.4
 
-#: For no more records: 465, 1,000, 2,000 and 4,000 take 5, 28, 153 and 710 ms for a question, 4,000 take 2.2 GB.
+#: The largest number of records. A question takes 5, 28, 153 and 710 ms with 465, 1,000, 2,000 and 4,000, and 4,000
+#: take 2.2 GB.
 MOST_RECORDS = 4000
 
-#: In place of the rank of a pair that is not to be asked about.
+#: Stands in place of the rank of a pair that is not to be asked about.
 CLOSED = 2**30
 
-#: Rates and similarities are learned after so many answers, and again whenever their number has grown by this factor.
+#: Rates and similarities are learned after this many answers, and again whenever their number has grown by this factor.
 FIRST_UPDATE, GROWTH = 8, 1.1
 
-#: So many starts of the search for the likeliest clusters, then.
+#: The number of starts of the search for the likeliest clusters at those times.
 STARTS = 4
 
-#: `NoisyOrdering.take` ends with so many rounds at most, with so many starts each.
+#: `NoisyOrdering.take` ends with at most this many rounds, each with this many starts.
 ROUNDS, FINAL_STARTS = 20, 8
 
-#: Before any answer, the pair of rank r is a match with probability 1/(1 + 2r/n); this counts as so many pairs a block.
+#: Before any answer, the pair of rank r is a match with probability 1/(1 + 2r/n); this counts as much as this many
+#: pairs in each block.
 PRIOR_PAIRS = 1.0
 
 #: Blocks of ranks grow by this factor, and no block has a chance of a match below `LEAST` or above 1 - `LEAST`.
@@ -74,7 +76,7 @@ class Resolved:
         The cluster of each record, numbered in order of their first record.
     given_others : ndarray of float64, shape (n,)
         The probability that a record belongs where it is, *if all others are where they belong*. It is conditional and
-        optimistic: see Notes. If the rates were learned, it is multiplied by the probability that the answers are no
+        optimistic: see Notes. If the rates were learned, it is multiplied by the probability that the answers are not
         noise.
     errors : ErrorRates
         The rates of error, given or learned.
@@ -88,8 +90,8 @@ class Resolved:
 
     Notes
     -----
-    Where others are wrong, too, it says too much; the chapter *Real crowds* of the book has a reliability curve. That
-    the answers are no noise is judged by how often they contradict the clusters
+    If other records are misplaced as well, the probability is too high; the chapter *Real crowds* of the book has a
+    reliability curve. Whether the answers are noise is judged by how often they contradict the clusters
     (`crowder.beyond.error_rates.informative`).
 
     Examples
@@ -106,18 +108,18 @@ class Resolved:
 
 
 class NoisyOrdering(RevisingOrdering):
-    r"""Ask about the decision with the most wrong pairs to be expected, and keep the likeliest clusters.
+    r"""Ask about the decision with the most expected wrong pairs, and keep the likeliest clusters.
 
     A decision separates two clusters, or keeps the two sides of a cut through a cluster together. With the log-odds λ
     that it is wrong (`crowder.beyond.cluster_odds`) and m pairs of records across, its urgency is
 
     .. math:: \ln \bigl( m \cdot \min(e^{\lambda}, 1) \bigr) ,
 
-    nearly the logarithm of the expected number of wrong pairs. Nothing is asked about a decision with fewer than
-    `doubt`. Where the most similar pair tells an entity better than all pairs do together (see Notes), those that are
-    left are taken in nearly the order of `crowder.EdgeOrdering`: then m is the smaller number of records, and λ of two
-    clusters has the evidence of their most similar pair. The question is the most similar pair across that has no
-    answer.
+    nearly the logarithm of the expected number of wrong pairs. Nothing is asked about a decision with fewer expected
+    wrong pairs than `doubt`. Where the most similar pair identifies an entity better than all pairs together (see
+    Notes), the decisions that are left are taken in nearly the order of `crowder.EdgeOrdering`: then m is the smaller
+    number of records, and λ of two clusters has the evidence of their most similar pair. The question is the most
+    similar pair across that has no answer.
 
     Parameters
     ----------
@@ -127,8 +129,8 @@ class NoisyOrdering(RevisingOrdering):
     errors : ErrorRates, optional
         How the crowd errs. By default learned from the answers.
     doubt : float, keyword only
-        In [0, 1): stop when no decision has so many wrong pairs to be expected. It is an estimate, not a guarantee.
-        With 0, ask until every pair has an answer.
+        In [0, 1): stop when no decision has this many expected wrong pairs. It is an estimate, not a guarantee. With 0,
+        ask until every pair has an answer.
     rng : int or numpy.random.Generator, keyword only
         Breaks ties, and draws starts of the search for clusters.
 
@@ -161,8 +163,8 @@ class NoisyOrdering(RevisingOrdering):
 
     *Learning:* error rates, similarities and γ are learned anew whenever the number of answers has grown by a tenth,
     error rates as if the clusters were right: so they rise only where answers contradict one another. Then all records
-    are clustered from several starts. In between, an answer that contradicts the clusters makes its two clusters be
-    clustered again.
+    are clustered from several starts. In between, when an answer contradicts the clusters, the two clusters concerned
+    are clustered again.
 
     *Before it ends*, it doubts clusters whose records are similar once more. Clusters are fitted to the answers, and of
     the many splits of one entity there may be one with hardly a "yes" across. So the logarithm of the number of splits
@@ -171,8 +173,8 @@ class NoisyOrdering(RevisingOrdering):
     *Where it fails:* with a crowd that never errs it still doubts. On samples of 300 and 600 records of cora, its F1
     reaches 0.95 after up to 1.25 times as many questions as that of edge ordering. Where a crowd errs about a few dozen
     records, its F1 may be far behind for some answers, though not by 0.05 on average. Errors are taken to stay with a
-    pair: where they stay with a record, because its picture shows another side, say, a few times "no" are believed, and
-    it stays apart.
+    pair: where they stay with a record, because its picture shows another side, say, a few answers "no" are believed,
+    and the record stays apart.
 
     *Cost:* O(n²) for a question; at an update, O(n²) for each start and round. Memory O(n²). A question about 1,000
     records takes 28 ms, about 4,000, the most that are allowed, 0.7 s and 2.2 GB. Not in the paper.

@@ -26,7 +26,7 @@ ROUNDING = 1e-9
 #: β: control queries for each record and each doubling of its cluster. With 0 a single answer decides.
 BETA = 2.0
 
-#: How sure it must be, in [½, 1), that two clusters differ. With ½ a single *no* is enough.
+#: The confidence required, in [½, 1), that two clusters differ. With ½ a single *no* is enough.
 CONFIDENCE = 0.95
 
 
@@ -34,12 +34,12 @@ class MemberVotes:
     """An oracle for an ordering: whether most of up to r pairs of members of the two clusters are answered "same".
 
     The paper's remedy for errors that stay with a pair (Section "System model"): ask ``crowd(i, j)`` about other
-    members of the clusters, of which the `ordering` that will ask tells. No pair is asked twice; new pairs come first,
-    since the answers that placed a record in a cluster would count twice in its favour. Of an even number of pairs the
-    last is left out: a majority of 2s answers is no better than one of 2s - 1. With `early` it stops as soon as the
-    majority is decided, which saves answers and changes no majority. Two singletons are one pair, hence one answer, and
-    a run never revises an answer: `second_look` asks again once the clusters have grown. A ValueError if the number r
-    of votes is not odd.
+    members of the clusters, which it reads from the `ordering` that will ask. No pair is asked twice; new pairs come
+    first, since the answers that placed a record in a cluster would count twice in its favour. Of an even number of
+    pairs the last is left out: a majority of 2s answers is no better than one of 2s - 1. With `early` it stops as soon
+    as the majority is decided, which saves answers and changes no majority. Two singletons are one pair, hence one
+    answer, and a run never revises an answer: `second_look` asks again once the clusters have grown. A ValueError if
+    the number r of votes is not odd.
 
     Examples
     --------
@@ -134,9 +134,9 @@ def control_queries(
     .. math:: \min\bigl(\lceil \beta \log_2(|A| + |B|) \min(|A|, |B|) \rceil,\ |A| |B|\bigr)
 
     answers between them, so that the questions inside a cluster form an expander: a wrong join takes many wrong
-    answers. They are told apart with fewer if the sum says that they differ with `CONFIDENCE`. The similarity has
-    every pair; no pair is asked twice; `rng` chooses the control queries, and breaks ties. Yields
-    the clusters (n,) after each answer, and once more at the end, when records may have moved.
+    answers. They are told apart with fewer if the sum says that they differ with `CONFIDENCE`. The similarity has every
+    pair; no pair is asked twice; `rng` chooses the control queries and breaks ties. Yields the clusters (n,) after each
+    answer, and once more at the end, when records may have moved.
 
     Source: Galhotra, Firmani, Saha and Srivastava, "Robust Entity Resolution Using Random Graphs", SIGMOD 2018. Theirs
     are random control queries in a number that grows with the logarithm of the cluster, the decision by all answers
@@ -155,7 +155,7 @@ def control_queries(
     >>> *_, clusters = control_queries(similarity, crowd, errors=(0.1, 0.1), rng=0)
     >>> np.unique(clusters, return_counts=True)[1]
     array([20, 20])
-    >>> np.bincount(edge_ordering(similarity, crowd, rng=0).clusters)  # no way back from a wrong answer
+    >>> np.bincount(edge_ordering(similarity, crowd, rng=0).clusters)  # wrong answers are never revised
     array([11,  9, 10,  2,  8])
     """
     rng, (false_yes, false_no) = generator(rng, "control queries"), two_rates(errors, "errors")

@@ -1,9 +1,9 @@
-r"""Placing ordering: records join a cluster by strong evidence without a question, with densities known or unknown.
+r"""Placing ordering: on strong evidence, a record joins a cluster without a question; densities known or unknown.
 
 The evidence that a record belongs to a cluster is the sum of :math:`\ln \ell(w)` over its similarities w to the
-members. With known densities :math:`\ell = f_g/f_r`. Otherwise :math:`\ell` is made of upper ends of confidence bands
-for both, and so small that a wrong cluster has evidence T with probability at most :math:`e^{-T}`, whatever the
-densities are. It goes beyond the paper.
+members. With known densities :math:`\ell = f_g/f_r`. Otherwise :math:`\ell` is computed from the upper ends of
+confidence bands for both, and so small that a wrong cluster has evidence T with probability at most :math:`e^{-T}`,
+whatever the densities are. It goes beyond the paper.
 """
 
 from __future__ import annotations
@@ -128,18 +128,18 @@ class PlacingOrdering(Ordering):
     crowder.evidence_bound : the expected number of questions, if the densities are known.
     crowder.beyond.EvidenceOrdering : asks until every pair is settled by answers.
     crowder.beyond.Placed : what a run returns.
-    crowder.beyond.simulate_placing : how many questions it asks about more records than have room in a matrix.
+    crowder.beyond.simulate_placing : how many questions it asks about more records than fit in a matrix.
 
     Notes
     -----
     *The clusters do not follow from the answers alone.* `settled` is true of accepted pairs, as of any in one cluster.
 
     *Guarantee.* Let the answers be true, and the similarities independent, those of matches with one distribution and
-    those of non-matches with another. Then all records are placed rightly with probability at least 1 - δ, for every
+    those of non-matches with another. Then all records are placed correctly with probability at least 1 - δ, for every
     partition: Companion Theorem A10.2 for known densities, A10.3 without. A wrong placement is never noticed.
 
-    *Where it fails.* Similarities of real records depend on one another, and then far more is wrong than δ says: on
-    cora, with δ = 0.1 and no model, about a quarter of the pairs put in one cluster were no matches.
+    *Where it fails.* Similarities of real records depend on one another, and then far more placements are wrong than δ
+    allows: on cora, with δ = 0.1 and no model, about a quarter of the pairs put in one cluster were not matches.
 
     *Questions.* For known densities, `crowder.evidence_bound` bounds their expected number up to the first wrong
     placement. With δ = 0 (Companion Theorem A10.1) that is at least one for each record that does not open a cluster;
@@ -299,7 +299,7 @@ def upper_ends(counts: ArrayLike, error: float) -> np.ndarray:
 
     See Also
     --------
-    cautious_ratios : the evidence that is made of them.
+    cautious_ratios : the evidence that is computed from them.
 
     Examples
     --------
@@ -344,7 +344,7 @@ def cautious_ratios(
     delta : float
         δ in (0, 1].
     ends : callable
-        Ends by which to try what others than `upper_ends` do.
+        What to use in place of `upper_ends`, to try other bands.
 
     Returns
     -------

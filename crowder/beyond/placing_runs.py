@@ -1,4 +1,4 @@
-"""Runs of placing ordering of which only the counts are drawn, for more records than have room in a matrix.
+"""Runs of placing ordering for which only the counts are drawn, for more records than fit in a matrix.
 
 The ordering looks at nothing but how often each value, or bin, of the similarities occurs between a record and each
 cluster so far. As long as no record is placed wrongly these are the true clusters, and the counts are multinomial.
@@ -22,7 +22,7 @@ from crowder.validation import Seed
 
 __all__ = ["draw", "learn", "simulate_placing"]
 
-#: Bands are computed anew for each of so many records, and then for every STRIDE-th one. Evidence by bands of any
+#: Bands are computed anew for each of this many records, and then for every STRIDE-th one. Evidence by bands of any
 #: earlier time is valid, too.
 EACH, STRIDE = 1000, 100
 

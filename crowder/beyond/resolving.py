@@ -49,7 +49,7 @@ def resolve(
 
     See Also
     --------
-    crowder.beyond.NoisyOrdering : chooses the questions, too.
+    crowder.beyond.NoisyOrdering : also chooses the questions.
     crowder.beyond.Answers : the answers, and what may be wrong with a table of them.
 
     Notes

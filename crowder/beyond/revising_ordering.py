@@ -31,7 +31,7 @@ class RevisingOrdering(Shown, ABC):
     ----------
     similarity : array_like or scipy.sparse matrix
         Symmetric (n, n), condensed in ``pdist`` order, or sparse with the candidate pairs stored; in [0, 1]. Pairs that
-        are no candidates are not asked.
+        are not candidates are not asked about.
 
     Raises
     ------
@@ -42,7 +42,7 @@ class RevisingOrdering(Shown, ABC):
     def __init__(self, similarity: ArrayLike) -> None:
         self._candidates = candidates(similarity)
         self.n = self._candidates.n
-        self._asked = np.zeros((self.n, self.n), np.int32)  # the number of answers about each pair, unsure ones too
+        self._asked = np.zeros((self.n, self.n), np.int32)  # answers about each pair, including unsure ones
         self._answers: list[tuple[int, int, bool | None, Hashable]] = []
         self._pending: tuple[int, int] | None = None
 

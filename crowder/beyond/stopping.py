@@ -121,7 +121,7 @@ class Stopping(Ordering):
     See Also
     --------
     crowder.beyond.Stopped : what its run returns.
-    crowder.beyond.Audit : a recall that is certain without a model.
+    crowder.beyond.Audit : certifies a recall without a model.
 
     Notes
     -----

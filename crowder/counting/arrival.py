@@ -35,7 +35,7 @@ __all__ = [
 #: Gauss-Legendre nodes for each panel. Half as many already give twelve correct digits.
 NODES = 24
 
-#: The most of them: finding more would take hours.
+#: The largest number of nodes: finding more would take hours.
 MOST_NODES = 10_000
 
 _gauss = cache(np.polynomial.legendre.leggauss)

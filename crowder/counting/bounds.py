@@ -110,12 +110,13 @@ def edge_tree_bound(model: SimilarityModel, sizes: ArrayLike) -> float:
     .. math:: n - k + \sum_{i<j} \frac{2 m_i m_j}{\max(m_i, m_j) + 1} \;\le\; k (n - 1), \qquad m_i = |V_i| .
 
     The questions about a record and a cluster of m are the record's edges in a spanning tree of m + 1 records: on
-    average two, less :math:`2/(m+1)`, if all pairs have the same distribution, and fewer if its own are less similar.
-    It applies to the uniform model, Dist-1 and Dist-2; a ValueError if F_g is above F_r somewhere, where the bound may
+    average :math:`2 - 2/(m+1)` if all pairs have the same distribution, and fewer if its own are less similar. It
+    applies to the uniform model, Dist-1 and Dist-2; a ValueError if F_g is above F_r somewhere, where the bound may
     fail.
 
-    O(distinct sizes squared). Not in the paper; it is derived in the chapter "Edge ordering". Sharper, if not in closed
-    form, is ``expected_queries(uniform(), sizes)``: no model with F_g ≤ F_r asks more (Companion Theorem A10.4).
+    O(distinct sizes squared). Not in the paper; it is derived in the chapter "Edge ordering". A sharper bound, though
+    not in closed form, is ``expected_queries(uniform(), sizes)``: no model with F_g ≤ F_r asks more (Companion Theorem
+    A10.4).
 
     Examples
     --------
@@ -162,7 +163,7 @@ def edge_union_bound(model: SimilarityModel, sizes: ArrayLike) -> float:
 
 
 def three_steps(p: float | Fraction) -> SimilarityModel:
-    r"""A model that exceeds Theorem 2: a match is above all non-matches with probability p, and below them otherwise.
+    r"""A model that violates Theorem 2: a match is above all non-matches with probability p, and below them otherwise.
 
     On the three thirds of [0, 1], with 0 < p < 1,
 
@@ -276,7 +277,7 @@ def node_bound(model: SimilarityModel, sizes: ArrayLike, *, printed: bool = True
 
 
 def evidence_bound(model: SimilarityModel, sizes: ArrayLike, *, delta: float = 0.0) -> float:
-    r"""A bound on the questions of records placed by their summed log-likelihood ratios, `PlacingOrdering`.
+    r"""A bound on the questions of `PlacingOrdering`, which places records by summed log-likelihood ratios.
 
     With :math:`\rho = 1 - H^2` the run that asks about every record asks in expectation
 
@@ -306,8 +307,8 @@ def evidence_bound(model: SimilarityModel, sizes: ArrayLike, *, delta: float = 0
     Returns
     -------
     float
-        The first bound of those for δ = 0, or the first for δ > 0. Both hold for every arrival order that is
-        independent of the similarities.
+        For δ = 0 the first of the bounds above, and for δ > 0 the first of those with δ. Both hold for every arrival
+        order that is independent of the similarities.
 
     Raises
     ------
@@ -376,7 +377,7 @@ def _asked_matches(h2: float, different: np.ndarray, many: np.ndarray, delta: fl
 
 
 def _geometric_sum(h2: float, terms: np.ndarray) -> np.ndarray:
-    """The sum of (1 - H²)^r over so many r, from 2 on."""
+    """The sum of (1 - H²)^r for r = 2, 3, ..., with this many terms."""
     if h2 == 0:
         return terms
     if h2 >= 1:  # rounding may exceed 1

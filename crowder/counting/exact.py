@@ -52,7 +52,8 @@ def expected_queries_exact(model: SimilarityModel, sizes: Sequence[int], orderin
 
     Notes
     -----
-    For edge ordering, polynomials of degree up to the square of the largest cluster. A dozen records are fast.
+    For edge ordering, polynomials of degree up to the square of the largest cluster. It is fast for up to a dozen
+    records.
 
     Examples
     --------

@@ -117,11 +117,11 @@ def test_a_certificate_that_rests_on_identical_text_says_so(run):
     assert "if all answers are true and records with one text are the same" in run("clusters ann.crowder")[1]
 
 
-def test_a_certificate_that_waits_for_a_worker_says_so(run):
+def test_a_certificate_that_needs_another_worker_says_so(run):
     run("audit --recall 0.8")
-    assert "waits for another worker's answer" not in run("label --worker ann", "n\n")[1]
-    assert "waits for another worker's answer about r" in run("label --worker ann", "u\nn\n")[1]
-    assert "waits for another worker's answer" not in run("label --worker bob", "n\nn\n")[1]
+    assert "needs another worker's answer" not in run("label --worker ann", "n\n")[1]
+    assert "needs another worker's answer about r" in run("label --worker ann", "u\nn\n")[1]
+    assert "needs another worker's answer" not in run("label --worker bob", "n\nn\n")[1]
 
 
 def test_start_tells_what_it_keeps_and_what_it_may_lose(run):

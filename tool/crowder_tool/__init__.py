@@ -1,4 +1,4 @@
-"""For records of your own: read them, ask questions by a similarity that is learned, keep the answers.
+"""For records of your own: read them, ask questions by a learned similarity, keep the answers.
 
 `read_records` reads a CSV file, `LearnedOrdering` asks about its records; `from_pairs` takes pairs that another program
 has scored, and `ScoredOrdering` asks about them; `Journal` keeps every answer in a file; `ask_all` asks many questions

@@ -1,4 +1,4 @@
-"""The command ``crowder``: from a CSV file with duplicates to the clusters of its records, by answers of people."""
+"""The command ``crowder``: from a CSV file with duplicates to the clusters of its records, by people's answers."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if "project" in options:
             options["project"] = project = Project(find(options["project"]))
             if project.changed:
-                print(f"The project has a copy of the records from before they changed. For their new state: "
+                print(f"The records have changed since the project copied them. To take their new state: "
                       f"{project.again}", file=sys.stderr)  # fmt: skip
         return run(**options) or 0
     except KeyboardInterrupt:
@@ -60,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(error, OSError) and error.filename is not None and error.strerror:
             told = f"{error.filename}: {error.strerror}"
         told = re.sub(r"(?<![-\w])(id|fields|sep|encoding)=", r"--\1=", " ".join(told.split()))
-        print(f"crowder: error: {told or 'the memory is full'}", file=sys.stderr)
+        print(f"crowder: error: {told or 'out of memory'}", file=sys.stderr)
         return 2 if isinstance(error, (ValueError, TypeError, FileNotFoundError)) else 1
 
 
@@ -96,7 +96,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--size", type=_size, help="questions on the page (default: 50)")
     add("--doubts", action="store_true", help="ask again about answers that contradict others")
     made["next"].add_argument("--size", type=_size, help="number of questions (default: 20)")
-    made["next"].add_argument("--release", action="store_true", help="take back first what others have to answer")
+    made["next"].add_argument("--release", action="store_true", help="first take back what others were given to answer")
     add = made["answers"].add_argument
     add("sheets", nargs="+", metavar="SHEET.csv", help="filled sheets")
     add("--project", default=None, help=alone)
@@ -128,8 +128,8 @@ _name = _text(r"(?=.*\S)[^\ud800-\udfff]+", "a name")
 def start(csv: list[str], **changes: Any) -> None:
     """Find the pairs of records that may match, and make the project of a CSV file, or renew it.
 
-    Of two files, each without duplicates, only pairs across are asked about. Run it again with added records or with
-    other options: the answers stay.
+    Of two files, each without duplicates, only pairs across them are asked about. Run it again with added records or
+    with other options: the answers stay.
 
       crowder start my.csv
       crowder start my.csv --id key --fields name,street,city
@@ -149,7 +149,7 @@ def start(csv: list[str], **changes: Any) -> None:
     for name, other in renamed.items():
         print(f"The column {visible(name)!r} is {f'now {visible(other)!r}' if other else 'no longer there'}.")
     if number := len(near.identical):
-        print(f"Repeating the text of an earlier one: {number:,}. " + (
+        print(f"Records with the text of an earlier one: {number:,}. " + (
             "They count as the same." if project.settings["identical"] == "same" else
             "A question is asked about each such text; if they are surely the same: --identical same"))  # fmt: skip
     if twice := project.alike_within(SHOWN) if len(csv) == 2 else []:
@@ -165,7 +165,7 @@ def start(csv: list[str], **changes: Any) -> None:
         kept = project.settings["neighbours"]
         print(f"They may miss matches of {_count(number, 'record')} with more than {kept} others as similar as {CLOSE} "
               f"or more, such as {text}; --neighbours {2 * kept} keeps more.")  # fmt: skip
-    print(f"At most {questions:,} questions; 100 cost {price:,.2f}. How many find the matches, only answers can tell.")
+    print(f"At most {questions:,} questions; 100 cost {price:,.2f}. How many it takes, only the answers will tell.")
     print(f"\nThe project is {project.folder}. To answer here: {_next('label', project)}; in a browser: "
           f"{_next('label --html', project)}; in sheets: {_next('next', project)}")  # fmt: skip
     if project.audited["over"]:
@@ -177,7 +177,7 @@ def label(project: Project, worker: str = "terminal", html: bool = False, size: 
           doubts: bool = False) -> None:  # fmt: skip
     """Answer questions by single keys, here or (--html) on a page that needs no network and hands back a filled sheet.
 
-    Each answer is on disk before the next question. Where the input is no terminal, it has an answer a line. Nobody
+    Each answer is on disk before the next question. If the input is not a terminal, it has one answer per line. Nobody
     else is asked the questions of a page or sheet for a day, or until it comes back.
 
       crowder label my.crowder --worker ann         every worker has one vote on each pair, the latest
@@ -301,7 +301,7 @@ def _certified(project: Project, always: bool = False) -> None:
         print(f"Certified so far: {recall}, at most {found.missed:,} missed). {more}")
     if (waits := run.draws(1)) and waits[0] in project.settled.unsure:
         names = " and ".join(visible(project.ids[record]) for record in waits[0])
-        print(f"The certificate waits for another worker's answer about {names}: "
+        print(f"The certificate needs another worker's answer about {names}: "
               f"{_next('label --worker NAME', project)}")  # fmt: skip
     if found.discovered:
         print(f"The audit found {_count(found.discovered, 'match')} that the questions before it had missed"
@@ -330,7 +330,7 @@ def _tell_stretch(project: Project) -> None:
     ordering = project.ordering
     ordering.batch(1)
     print(f"None of the last {LATELY} answers was a match; the learned similarity expects about "
-          f"{ordering.expected:,.0f} more. An audit finds out how many there are, whatever it expects: "
+          f"{ordering.expected:,.0f} more. An audit finds out how many there really are: "
           f"{_next('audit', project)}")  # fmt: skip
 
 
@@ -345,8 +345,8 @@ def _tell_taken(project: Project, worker: str | None = None) -> None:
                   f"{_next('label --worker NAME', project)}")  # fmt: skip
     elif all(pair in taken for pair in left):
         until = datetime.fromtimestamp(max(taken[pair] for pair in left))
-        print(f"What is left, {_count(len(left), 'question')}, is with others until {until:%Y-%m-%d %H:%M} at the "
-              "latest. A sheet or page that comes back gives back what is blank in it; to take back all: "
+        print(f"All that is left, {_count(len(left), 'question')}, is with others until {until:%Y-%m-%d %H:%M} at the "
+              "latest. Rows left blank in a sheet or page that is handed in become free again; to take back all: "
               f"{_next('next --release', project)}")  # fmt: skip
 
 

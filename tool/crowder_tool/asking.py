@@ -44,7 +44,7 @@ class _Attempt(NamedTuple):
 class Failed(Exception):
     """What a crowd raises where it has no answer, if it knows more than that: what the failure cost; after how many
     seconds to ask again, at the earliest; and what it ends, this "attempt", the questions about this "pair", or the
-    "run", as all other questions would fail, too.
+    "run", as all other questions would fail as well.
 
     See Also
     --------
@@ -86,9 +86,9 @@ def ask_all(
         How often a question is asked again if the crowd fails, and after how many seconds, doubled each time, at most
         an hour, or later if the crowd says so. Where it does and others were answered meanwhile, this does not count.
     cap : float, keyword only
-        What all answers in the journal may cost, and the failures of this call.
-        A question is asked only if it fits under the cap, even if all that are out turn out as dear as the dearest so
-        far. What failures cost is added to the answer that follows them; if none does, only `Asked` has it.
+        What all answers in the journal may cost, and the failures of this call. A question is asked only if it fits
+        under the cap, even if all that are out turn out as expensive as the most expensive so far. What failures cost
+        is added to the answer that follows them; if none does, only `Asked` has it.
 
     Returns
     -------

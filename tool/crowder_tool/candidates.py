@@ -25,14 +25,14 @@ __all__ = ["NearestPairs", "fields_of", "identical_pairs", "kinds", "nearest_pai
 #: found, and pairs that are compared, between two counts of progress.
 DECIMALS, ROWS, PAIRS = 12, 256, 1 << 16
 
-#: The search multiplies at most so many pairs of weights (some minutes); with more, the commonest terms are left
-#: out of the search, though not out of the similarities of the pairs it finds.
+#: The search multiplies at most this many pairs of weights (some minutes); with more, the commonest terms are left out
+#: of the search, though not out of the similarities of the pairs it finds.
 PRODUCTS = 2e10
 
 #: What joins the parts of a model number in one list and not in the other; and words that contain a digit.
 JOINTS, CODES = re.compile(r"[-/.](?=\w)"), re.compile(r"\w*\d\w*")
 
-#: Of two texts all pairs of records are candidates if they are at most so many.
+#: Of two texts all pairs of records are candidates if there are at most this many.
 FEW = 100
 
 #: Of a text this many characters are compared by edits, which takes time by the square of the length; all by terms.
@@ -53,7 +53,8 @@ class NearestPairs:
         The similarity of the last neighbour that was kept for each record; 0 if all that share a term were. A match
         that is less similar than this, for both of its records, is not among the candidates.
     identical : ndarray of int64, shape (k, 2)
-        The first record of each text with each other one. (Of two tables, not if a text is twice in one of them.)
+        The first record of each text, paired with each other one. (Of two tables, not if a text is twice in one of
+        them.)
     tables : ndarray of int64, shape (n,), optional
         The table of each record, if two records of one table never match.
     """
@@ -97,9 +98,9 @@ def nearest_pairs(
         A column for each field; ``id``, ``label`` and `table` are not compared. A missing value is an empty field, a
         number is compared as it is written.
     table : str, optional, keyword only
-        A column that names the table of each record. Two records of one table never match, and are no candidates.
+        A column that names the table of each record. Two records of one table never match, and are not candidates.
     neighbours : int, keyword only
-        How many similar texts to keep of each record, at least 1; and of those with the same text, so many records.
+        How many similar texts to keep for each record, at least 1; and this many of the records with the same text.
 
     Returns
     -------

@@ -30,7 +30,7 @@ PROMPT = (
 #: Most characters at the end of a reply in which an answer is looked for, and of the server's words in a message.
 LOOKED_AT, SHOWN = 20_000, 300
 SAYS = {"true": True, "yes": True, "false": False, "no": False, "null": None, "unsure": None}
-#: What a server says where every question would fail so, and where only this one does, whatever the status is.
+#: What a server says if every question would fail like this, and if only this one does, whatever the status is.
 ALWAYS = r"model\W?_?not\W?_?found|model\b.*(does not exist|not found)|invalid_api_key|insufficient_quota"
 TOO_LONG = r"context.{0,30}(length|size|window)|too (long|large)\b"
 

@@ -19,19 +19,20 @@ from crowder_tool.tables import OwnResolution, TableCandidates, TableOrdering
 
 __all__ = ["Accepted", "LearnedOrdering"]
 
-#: The similarity is learned anew after so many answers, or this share of the answers if that is more.
+#: The similarity is learned anew after this many answers, or after this share of the answers if that is more.
 STEP, SHARE = 10, 0.05
 
-#: Of so many first answers, this share is about pairs drawn at random, in favour of similar ones.
+#: Of this many first answers, this share is about pairs drawn at random, with a preference for similar ones.
 FIRST, AT_RANDOM = 200, 0.1
 
-#: Regularisation of the logistic regression; trees, which join it after so many answers, for the likeliest pairs.
+#: Regularisation of the logistic regression; the number of trees, after how many answers they join it, and for how many
+#: of the likeliest pairs.
 C, TREES, TREES_AFTER, LIKELIEST = 0.3, 60, 50, 10_000
 
-#: With ``accept``, learning ends when of so many answers in a row no more than so many were unexpected.
+#: With ``accept``, learning ends when, of this many answers in a row, at most this many were unexpected.
 LAST, UNEXPECTED = 50, 2
 
-#: An audit that has drawn so many errors of one kind, and expects more than it may find, gives way to more learning.
+#: After this many errors of one kind, an audit that expects more than it may find is broken off for more learning.
 MANY_HITS = 3
 
 
@@ -82,7 +83,7 @@ class Urn:
 
 
 class LearnedOrdering(TableOrdering):
-    """Ask where a match is likely by what the answers so far have taught.
+    """Ask where a match is likely, judging by the answers so far.
 
     Parameters
     ----------
@@ -123,14 +124,14 @@ class LearnedOrdering(TableOrdering):
     answers, or every twentieth of them if that is more. The next question is about the likeliest open pair; with
     `accept`, about the one nearest to even odds.
 
-    A share of the questions explores: a tenth of the first 200 are drawn at random, and later ones, a twentieth and
-    then less with the square root of their number, are about pairs that are not expected to match, of each *kind*
-    (which fields agree, and which are empty) the most similar by the cosines. So a kind of match that the answers have
-    not taught is found.
+    A share of the questions explores: a tenth of the first 200 are drawn at random, and of the later ones a share that
+    falls from a twentieth with the square root of their number is about pairs that are not expected to match: of each
+    *kind* (which fields agree, and which are empty) the most similar by the cosines. This finds kinds of matches that
+    the answers so far do not suggest.
 
-    Of records with one text a single question is asked first. Without `accept` a yes is taken for all records with this
-    text, unless they are of two tables; what an `Audit` then certifies holds if these are the same. A no is taken for
-    no other pair, but makes them less likely.
+    About records with the same text a single question is asked first. Without `accept` a yes is taken for all records
+    with this text, unless they are of two tables; what an `Audit` then certifies holds if these are the same. A no is
+    not taken for any other pair, but makes matches of them less likely.
 
     With `accept`, a decision about all open pairs is audited once few of the last answers were unexpected. Pairs
     accepted and pairs rejected, those with one text among them, are drawn without replacement, and the limits of
@@ -236,7 +237,7 @@ class LearnedOrdering(TableOrdering):
             self._surprises.append(bool(self.probability[at] > 0.5) != same)
         if (text := self._text[i]) == self._text[j]:
             self._of_text[int(same), text] += 1
-            # With `accept` these pairs are accepted as others are, so that the audit draws from them, too.
+            # With `accept` these pairs are accepted as others are, so that the audit also draws from them.
             if not self.accept and self._candidates.tables is None and self._of_text[:, text].tolist() == [0, 1]:
                 for other in np.flatnonzero(self._text == text).tolist():
                     if not self._settled(i, other):
@@ -489,7 +490,7 @@ class LearnedOrdering(TableOrdering):
 
 
 def _explored(given: int) -> int:
-    """How many of so many answers explore, after the first: a twentieth, which falls with the square root."""
+    """How many of this many answers explore, after the first: a share that falls with the square root."""
     return int(AT_RANDOM * (FIRST * given) ** 0.5)
 
 

@@ -41,7 +41,8 @@ from crowder_tool.votes import Settled, renumbered, settle
 
 __all__ = ["DEFAULTS", "Project", "find", "make_project"]
 
-#: Of so many last questions it is said how many were matches; what two records of one file are at least told by.
+#: The number of last questions of which the matches are reported; and the similarity from which two records of one file
+#: look like duplicates.
 LATELY, ALIKE = 100, 0.8
 DEFAULTS: dict[str, Any] = {"id": None, "fields": None, "sep": ",", "encoding": "utf-8", "scores": None,
                             "neighbours": 20, "identical": "ask", "price": 0.05}  # fmt: skip
@@ -380,7 +381,7 @@ class Project:
         made = LearnedOrdering(self.records, table=self.table, pairs=self.near, features=self.features, rng=SEED)
         for pair in self.settled.pairs:
             if pair not in self.answers:
-                Ordering.learn(made, pair, True)  # which is no example to learn from
+                Ordering.learn(made, pair, True)  # which is not an example to learn from
         for pair, same in self.answers.items():
             made.learn(pair, same)
         for pair in self.settled.unsure:

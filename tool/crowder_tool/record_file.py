@@ -134,7 +134,7 @@ def require(table: pd.DataFrame, names: Iterable[str]) -> None:
             raise ValueError(f"column {name!r} must be in the header, which has {', '.join(map(repr, header))}")
         if not name or header.count(name) > 1:
             twice = [number for number, other in enumerate(header, 1) if other == name]
-            raise ValueError(f"columns must have names, each another one, but {twice} are called {name!r}; "
+            raise ValueError(f"columns must have distinct names, but {twice} are called {name!r}; "
                              "choose others with fields=")  # fmt: skip
 
 

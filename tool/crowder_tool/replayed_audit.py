@@ -1,9 +1,9 @@
 """An audit whose answers are on disk: it is replayed from them, so that it can go on with the next answer.
 
 While an audit runs, some answers are to questions that it drew, others to questions that the ordering chose. The
-guarantee of `crowder.beyond.Audit` needs that draws are used in the order in which they were drawn, and that nothing
+guarantee of `crowder.beyond.Audit` requires that draws are used in the order in which they were drawn, and that nothing
 else is used while an answer to a later draw is known and one to an earlier draw is not: what was asked in between may
-depend on the later one. So such answers wait.
+depend on the later one. Such answers are held back until then.
 """
 
 from __future__ import annotations

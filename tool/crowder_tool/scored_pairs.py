@@ -69,7 +69,7 @@ def from_pairs(frame: pd.DataFrame, *, one_to_one: bool = False) -> ScoredPairs:
 
     See Also
     --------
-    crowder_tool.ScoredOrdering : asks about them by falling score.
+    crowder_tool.ScoredOrdering : asks about them in decreasing order of score.
     crowder_tool.nearest_pairs : candidate pairs of records, found by their texts.
     crowder_tool.LearnedOrdering : takes records, and learns how similar they are.
 
@@ -140,7 +140,7 @@ def _columns(frame: pd.DataFrame, usual: Sequence[tuple[str, ...]]) -> tuple[str
 def _scores(column: pd.Series) -> np.ndarray:
     """A column as similarities in [0, 1]."""
     values = pd.to_numeric(column, errors="coerce").to_numpy(np.float64, na_value=np.nan)
-    wrong = np.flatnonzero(~((values >= -SLACK) & (values <= 1 + SLACK)))  # NaN, too
+    wrong = np.flatnonzero(~((values >= -SLACK) & (values <= 1 + SLACK)))  # also NaN
     if len(wrong):
         raise ValueError(f"score in row {wrong[0]} must be in [0, 1], not {column.iloc[wrong[0]]}; pass probabilities "
                          "(of splink, match_probability), rescale, or turn distances d into 1 / (1 + d)")  # fmt: skip

@@ -1,4 +1,4 @@
-"""What an ordering of one's own records must know beside the similarities: tables without duplicates, and workers who
+"""What an ordering of one's own records must know besides the similarities: tables without duplicates, and workers who
 are unsure.
 
 Of records from several tables without duplicates, two of one table never match. Nor do two clusters that have records
@@ -172,8 +172,8 @@ class Audit(Tables, beyond.Audit):
     A question of the ordering about which somebody is unsure stays open, and may be drawn later. Of a pair that was
     drawn, unsure is refused with a TypeError: a pair that is left out would bias the sample.
 
-    A yes that the ordering takes for all records with one text counts for them here, too, and no draw is about them. So
-    what is certified holds if the answers are true, and these records are the same.
+    A yes that the ordering takes for all records with one text counts for them here as well, and no draw is about them.
+    So what is certified holds if the answers are true, and these records are the same.
 
     See Also
     --------

@@ -53,8 +53,8 @@ def compared(text: str) -> str:
 
 
 def written(text: str) -> str:
-    """The text as a reader would tell it from another one: without a difference of upper and lower case, of white space
-    or of the bytes that stand for a character, but with accents and the like.
+    """The text as far as a person would distinguish it from another one: without a difference of upper and lower case,
+    of white space or of the bytes that stand for a character, but with accents and the like.
 
     >>> written("Mu\u0308ller  LTD") == written("Müller Ltd"), written("Muller") == written("Müller")
     (True, False)

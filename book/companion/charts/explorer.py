@@ -54,7 +54,7 @@ def shaped(n: int, k: int, shape: str) -> list[int]:
 def questions(model: SimilarityModel, sizes: Sequence[int], *, nodes: int = NODES) -> dict[str, float]:
     """All quantities that the explorer shows for one model and one clustering: expected questions and bounds on them.
 
-    The quadrature of `crowder.counting.expected.expected_queries` has so many `nodes`. In node ordering, records
+    The quadrature of `crowder.counting.expected.expected_queries` has this number of `nodes`. In node ordering, records
     arrive in random order, as its bound assumes.
 
     >>> round(questions(uniform(), [2, 1])["edge, exact"], 6)
