@@ -267,7 +267,7 @@ class Build:
             # What pages include.
             "printed.md": printed.as_markdown(pairs, pages),
             "ran.md": about.ran(made.results, [*pages], setting=self.setting, measured=measured),
-            "recorded.md": about.recorded(made.results, pages, entries), "faults.md": about.faults(measured),
+            "recorded.md": about.recorded(made.results, pages, entries),
         }  # fmt: skip
         for name, text in reports.items():
             (src / "results" / name).write_text(text, encoding="utf-8")

@@ -1,1 +1,1 @@
-"""Results of a build, as data and as text for pages: ledger, printed numbers, versions, licences, planted faults."""
+"""Results of a build, as data and as text for pages: ledger, printed numbers, versions, licences."""

@@ -1,4 +1,4 @@
-"""What ran and when, what was read instead, the work of others on the pages, and the planted faults.
+"""What ran and when, what was read instead, and the work of others on the pages.
 
 Run times come from ``book/data/measured/chapters.csv``, written by `make bench`: with times of its own, no build would
 be identical to the last. The third-party parts of the pages are listed in ``licences.yml``, because no package says
@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import distribution
@@ -99,17 +98,3 @@ def write_licences(html: Path) -> None:
         packages.setdefault(part["package"], []).append(f"{part['name']}: {part['licence']}")
     texts = ["\n".join([*parts, "", text_of(package), ""]) for package, parts in packages.items()]
     (html / LICENCES).write_text(f"\n{'=' * 80}\n\n".join(texts), encoding="utf-8")
-
-
-# --- planted faults ---------------------------------------------------------------------------------------------------
-
-
-def faults(measured: Path) -> str:
-    """How many faults of which kind were planted, and how many were noticed."""
-    planted = rows(measured / "faults.csv")
-    unseen = [row["fault"] for row in planted if not (int(row["tests"]) or row["claims"])]
-    changed = sum(bool(row["claims"]) for row in planted)
-    kinds = ", ".join(f"{kind} {count}" for kind, count in Counter(row["kind"] for row in planted).most_common())
-    counts = f"{len(planted) - len(unseen)} were noticed, {changed} of them by the build itself."
-    lacking = f" Not noticed: {', '.join(unseen)}." * bool(unseen)
-    return f"**{len(planted)} faults** were planted; {counts}{lacking}\n\nBy kind: {kinds}."

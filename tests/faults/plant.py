@@ -4,8 +4,8 @@
     python tests/faults/plant.py edge-loses-ties     the faults of these names
     python tests/faults/plant.py --new               those that are not in the record
 
-The record, which the book shows, is book/data/measured/faults.csv; it is written after each fault, so a run that was
-stopped goes on with --new. Exit code 1: a fault was not noticed, an edit no longer applies, or the unedited project
+The record is book/data/measured/faults.csv; it is written after each fault, so a run that was stopped can be continued
+with --new. Exit code 1: a fault was not noticed, an edit no longer applies, or the unedited project
 fails.
 
 A fault is an edit, `old` to `new` in `file`, with the `tests` and `chapters` that should notice it. `old` occurs once
