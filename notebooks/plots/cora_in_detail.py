@@ -13,7 +13,7 @@ ALT = {
     ),
     "fig-cora-l": (
         "Falling curves over t on logarithmic axes. Dist-1 is a straight line from a quarter down; Dist-2 "
-        "plunges; cora starts far below Dist-1 and becomes flat."
+        "falls steeply; cora starts far below Dist-1 and becomes flat."
     ),
     "fig-cora-arrival": (
         "Four rising curves: the bound and arrival by true size nearly coincide and are first; expected size "

@@ -14,7 +14,7 @@ ALT = {
     ),
     "fig-counts-constants": (
         "Left, edge ordering: three curves that settle, at 1.43 without information, 1.20 at epsilon 0.1, 0.55 at "
-        "one half, while log m leaves the picture at m = 8. Right, node ordering: three curves that soon are "
+        "one half, while log m leaves the frame at m = 8. Right, node ordering: three curves that are soon "
         "flat, at 1, 0.9 and 0.5."
     ),
     "fig-counts-dist2": (

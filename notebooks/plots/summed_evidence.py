@@ -7,7 +7,7 @@ from notebooks.plots.closing_the_gap import LEARNED
 #: What the figures show, for readers who cannot see them.
 ALT = {
     "fig-gap-right": (
-        "Chance to be right against cluster size. The two lines for the sum rise to nearly one; those for the "
+        "Probability of being right against cluster size. The two lines for the sum rise to nearly one; those for the "
         "best pair stay near 0.53 and 0.6."
     ),
     "fig-gap-recall": (
@@ -19,8 +19,8 @@ ALT = {
         "one; the two for node ordering stay low and apart."
     ),
     "fig-gap-learned": (
-        "Weight of a pair against its similarity: at first a gently rising line, later ever closer to a step at "
-        "one half."
+        "Evidence of a pair against its similarity: first a gently rising line, then curves closer and closer to a "
+        "step at one half."
     ),
 }
 
@@ -71,7 +71,7 @@ def sweep(swept, turn):
 
 
 def learned(weights):
-    """What a pair is believed to weigh, after so many questions, and the truth."""
+    """The learned evidence of a pair at several points of a run, and the true one."""
     fig, ax = plt.subplots(figsize=(6.4, 3))
     beliefs = [column for column in weights if column.startswith("after ")]
     look = {"ls": "-", "lw": 1.6, "drawstyle": "steps-mid"}
