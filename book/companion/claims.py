@@ -5,8 +5,8 @@ The words of a claim are in ``book/data/claims.yml``, its evidence in the cell u
     printed = (1 - e) / ((1 + e) * (t + 1)) * (1 + e * ((1 - e) / 2) ** (t - 1))
     check("C22", identity(derived["dist1"] - printed))
 
-One to three pieces carry a claim. The **status** says what became of the printed statement, the **basis** how we know.
-Both are declared in the data and found by the chapter; a difference stops the build (`book.reports.ledger`). On
+One to three pieces carry a claim. The **status** is the verdict on the printed statement, and the **basis** says how we
+know. Both are declared in the data and found by the chapter; a difference stops the build (`book.reports.ledger`). On
 ``book/pages/paper.md`` both are explained. A statement *holds* without a counterexample; it is amended (a caveat, a
 misprint, a slip, refuted) if there is one, and evidence for what holds instead; `readings` leave it *undecided*.
 
@@ -27,13 +27,13 @@ function               basis                     holds when
 `readings`             (undecided)               the reading that fits best is the one the page names
 ====================== ========================= ==================================================================
 
-What a piece is about is said by the claim and the text around it; the record has the code of the piece, as it stands in
-the call of `check`. The basis is that of the weakest piece for the statement that holds:
-the printed one or, for pieces wrapped in `corrected`, the one in its place. That of a piece follows what it is given:
-what random runs gave is *simulated* however it is compared, what was read and not computed in this build *recorded*,
-and the call says so (tests/notebooks/test_bases.py holds it to that). A claim is *proved* only by a written argument
-besides, which the data name as ``proof: page#label``; without one these are calculations, and *exact*. A universal
-statement that was only tried is exact at the cases tried, which the page names (`Evidence.where`).
+The claim and the text around it say what a piece is about; the record has the code of the piece, as it stands in the
+call of `check`. The basis is that of the weakest piece for the statement that holds: the printed one or, for pieces
+wrapped in `corrected`, the one in its place. The basis of a piece follows from its numbers: those from random runs are
+*simulated*, however they are compared, those that were read and not computed in this build *recorded*, and the call
+says so (as tests/notebooks/test_bases.py checks). A claim is *proved* only by a written argument besides, which the
+data name as ``proof: page#label``; without one these are calculations, and *exact*. A universal statement that was only
+tried is exact for the cases tried, which the page names (`Evidence.where`).
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ __all__ = [
 
 #: From strongest to weakest.
 BASES = ("proved", "exact", "simulated", "trend", "recorded")
-#: So many characters of the code of a piece are shown.
+#: This many characters of the code of a piece are shown.
 _LONGEST = 200
 
 _checked: set[str] = set()

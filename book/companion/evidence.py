@@ -205,12 +205,12 @@ def counterexample(value, relation: str, printed, *, margin: float = 0.0) -> Evi
     contradict it, the two must be more than `margin` apart, which is 0 for exact numbers.
 
     >>> counterexample(3, "at most", 2.5).figure
-    'printed: at most 2.5; it is 3'
+    '3, instead of at most 2.5 as printed'
     """
-    words = "equal to" if relation == "equal" else relation
+    words = "" if relation == "equal" else f"{relation} "
     apart = abs(value - printed)  # infinite or NaN unless both are finite
     breaks = not bool(_RELATIONS[relation](value, printed)) and bool(apart > margin) and bool(apart < float("inf"))
-    return Evidence("counterexample", breaks, f"printed: {words} {number(printed)}; it is {number(value)}")
+    return Evidence("counterexample", breaks, f"{number(value)}, instead of {words}{number(printed)} as printed")
 
 
 def vanishing(ratio, variable, to, *, direction: str = "+") -> Evidence:
@@ -221,13 +221,13 @@ def vanishing(ratio, variable, to, *, direction: str = "+") -> Evidence:
     >>> import sympy as sp
     >>> n = sp.Symbol("n", positive=True)
     >>> vanishing(n * (n - 1) / 2 / n**3, n, sp.oo).figure
-    'printed: at least some positive constant; it tends to $0$'
+    'tends to $0$, instead of staying above a positive constant as printed'
     """
     ratio = validation.expression(ratio, "vanishing: the ratio")
     if ratio.free_symbols != {variable}:
         raise ValueError(f"vanishing: the ratio must have {variable!r} as its only symbol")
     found = sp.limit(ratio, variable, to, direction)
-    figure = f"printed: at least some positive constant; it tends to ${sp.latex(found)}$"
+    figure = f"tends to ${sp.latex(found)}$, instead of staying above a positive constant as printed"
     return Evidence("counterexample", found == 0, figure)
 
 

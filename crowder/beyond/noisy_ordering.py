@@ -335,7 +335,7 @@ class NoisyOrdering(RevisingOrdering):
         Raises
         ------
         ValueError
-            If they name records that there are not; nothing is then learned.
+            If they name records that do not exist; nothing is then learned.
         TypeError
             If they are not `Answers`.
         """

@@ -28,7 +28,7 @@ from crowder.validation import Seed
 __all__ = ["Placed", "PlacingOrdering", "cautious_ratios", "in_band", "upper_ends"]
 
 #: The bands are computed anew when the known matches or non-matches have grown by this factor. Evidence by bands of any
-#: earlier time is valid, too.
+#: earlier time is also valid.
 GROWTH = 1.01
 
 #: After so many halvings of [0, 1] the ends are too large by 10⁻¹⁵ at most.

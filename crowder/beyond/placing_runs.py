@@ -23,7 +23,7 @@ from crowder.validation import Seed
 __all__ = ["draw", "learn", "simulate_placing"]
 
 #: Bands are computed anew for each of this many records, and then for every STRIDE-th one. Evidence by bands of any
-#: earlier time is valid, too.
+#: earlier time is also valid.
 EACH, STRIDE = 1000, 100
 
 

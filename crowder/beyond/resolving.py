@@ -44,8 +44,8 @@ def resolve(
     Raises
     ------
     ValueError, TypeError
-        As `Answers.read`; if the answers name records that there are not; if `n` is not that of the similarity;
-        or if there are more than 4,000.
+        As `Answers.read`; if the answers name records that do not exist; if `n` is not that of the similarity; or if
+        there are more than 4,000.
 
     See Also
     --------

@@ -24,7 +24,7 @@ __all__ = ["expected_evidence_queries", "log_ratios", "prob_wrong_first", "produ
 #: The largest number of outcomes that are listed.
 MOST_OUTCOMES = 5_000_000
 
-#: Sums of logarithms that are equal may differ by a rounding error.
+#: Equal sums of logarithms may differ by a rounding error.
 EQUAL = 1e-9
 
 
@@ -144,7 +144,7 @@ def expected_evidence_queries(model: SimilarityModel, sizes: ArrayLike) -> float
 
     If f_g/f_r takes two values, O(m³ log m) for a largest cluster of m: a second for hundreds. Not in the paper. The
     ordering rounds evidence to multiples of 2⁻²⁰ nat; where a ratio is closer to 1 than that, it has ties that the sums
-    here have not.
+    here do not have.
 
     Examples
     --------

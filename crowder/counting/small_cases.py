@@ -1,4 +1,4 @@
-"""A few records: all orders of their pairs, and all their partitions, one by one.
+"""For a few records: all orders of their pairs, and all their partitions, one by one.
 
 For small instances, such as the Disney records of Figure 1. Plain Python, exact numbers.
 """
@@ -17,10 +17,10 @@ from crowder import validation
 
 __all__ = ["orders_by_questions", "partitions", "questions_of_order"]
 
-#: The most records: with seven, all orders of the pairs take about a minute, with eight a day.
+#: The largest number of records: with seven, all orders of the pairs take about a minute, with eight a day.
 MOST_ORDERED = 7
 
-#: The most records: fifteen have a billion partitions.
+#: The largest number of records: fifteen have a billion partitions.
 MOST_PARTITIONED = 15
 
 

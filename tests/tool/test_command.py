@@ -175,7 +175,7 @@ def test_every_next_step_works_where_there_are_two_projects(run):
     frame = pd.read_csv("its records.csv")
     frame.drop(columns="birth").rename(columns={"city": "town"}).to_csv("its records.csv", index=False)
     code, _, errors = run("clusters 'its records.crowder'")
-    assert code == 0 and "For their new state: crowder start 'its records.csv'" in errors
+    assert code == 0 and "To take their new state: crowder start 'its records.csv'" in errors
     out = run("start 'its records.csv'")[1]
     assert "'birth' is no longer there" in out and "'city' is now 'town'" in out
     assert len(Project("its records.crowder").votes) == votes > 0

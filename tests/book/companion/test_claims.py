@@ -260,7 +260,7 @@ def test_a_check_is_a_file_and_an_output_that_say_the_same(build, shown):
     assert marked == [("`REFUTED`", False), ("`SIMULATED`", True)]
     assert bundle["text/plain"] == bundle["text/markdown"]
     assert bundle["text/plain"].splitlines() == [
-        "**C07: does not hold as printed** (simulated)", "", "- `REFUTED`: printed: equal to 1; it is 2",
+        "**C07: does not hold as printed** (simulated)", "", "- `REFUTED`: 2, instead of 1 as printed",
         "- *instead:* `SIMULATED`: distance 0.0 standard errors (1 runs, limit 4)",
     ]  # fmt: skip
 

@@ -248,10 +248,10 @@ def test_one_sentence_stands_where_the_claim_was_checked_and_the_evidence_is_fol
          ["Claim, Section", "Proved: in A square . In prose only: that it is one.", "Touches: Dist-1,"]),
         ("c02", ["C02 refuted There are", "What holds: It is three."],
          ["Printed, Lemma 2: Three are two.", "Affects: whatever counts", "What stands: two", "Exact: at two records.",
-          "Touches: nothing in the analysis or the experiments.", "counterexample(3,", "printed: at most 2; it is 3",
-          "Instead: agreement([count]", "equal: 3, 3"]),
+          "Touches: nothing in the analysis or the experiments.", "counterexample(3,",
+          "3, instead of at most 2 as printed", "Instead: agreement([count]", "equal: 3, 3"]),
         ("c03", ["C03 undecided", "This: 1; that: 2 (errors)."], ["Claim, Section 3: As before."]),
-        ("e01", ["Printed: equal to 2; it is 3.", "What holds: They are three."],
+        ("e01", ["3, instead of 2 as printed.", "What holds: They are three."],
          ["Printed, Lemma 2, its proof: Two and one are two.", "Affects: the lemma", "Instead: agreement(2",
           "equal: 3"]),
     ]:  # fmt: skip
