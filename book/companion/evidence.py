@@ -210,7 +210,8 @@ def counterexample(value, relation: str, printed, *, margin: float = 0.0) -> Evi
     words = "" if relation == "equal" else f"{relation} "
     apart = abs(value - printed)  # infinite or NaN unless both are finite
     breaks = not bool(_RELATIONS[relation](value, printed)) and bool(apart > margin) and bool(apart < float("inf"))
-    return Evidence("counterexample", breaks, f"{number(value)}, instead of {words}{number(printed)} as printed")
+    stands = "instead of" if breaks else "which agrees with"
+    return Evidence("counterexample", breaks, f"{number(value)}, {stands} {words}{number(printed)} as printed")
 
 
 def vanishing(ratio, variable, to, *, direction: str = "+") -> Evidence:

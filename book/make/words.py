@@ -48,7 +48,7 @@ class Place(NamedTuple):
 
 
 def numbered(kind: str, number: str) -> str:
-    """What a numbered thing is called; statements that the paper has, too, are companions to its.
+    """What a numbered thing is called; statements that the paper also has are companions to its own.
 
     >>> numbered("theorem", "5.2"), numbered("definition", "2.1"), numbered("chapter", "A2")
     ('Companion Theorem 5.2', 'Definition 2.1', 'Appendix A2')

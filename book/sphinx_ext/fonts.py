@@ -1,4 +1,4 @@
-"""The fonts of ``book/data/fonts`` within a style sheet: from a folder, too, they are there before a page is drawn.
+"""The fonts of ``book/data/fonts`` within a style sheet: even from a folder, they are there before a page is drawn.
 
 Text is set in Source Serif 4, Source Sans 3 and Source Code Pro, renamed as their licence asks, and formulas in STIX
 Two Math; all are reduced to the characters that the pages need.

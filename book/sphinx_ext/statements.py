@@ -15,7 +15,7 @@
     :class: dropdown
     :::                            folded without a script; it opens where a link leads into it
 
-Only what the paper numbers, too, is a *companion* to it: definitions, examples and algorithms of the paper have no
+Only what the paper also numbers is a *companion* to it: definitions, examples and algorithms of the paper have no
 numbers, so "Definition 2.1" cannot be mistaken. Chapters and appendices have the number of their file, "8" or "A2", in
 titles, in the navigation and in front of all other numbers.
 """

@@ -263,7 +263,7 @@ def test_one_sentence_stands_where_the_claim_was_checked_and_the_evidence_is_fol
             for text in words:
                 assert says(part, text) and not says(other, text), (name, text)
         # What holds instead comes after what is printed.
-        assert "Instead" not in folded or folded.index("printed:") < folded.index("Instead")
+        assert "Instead" not in folded or folded.index("as printed") < folded.index("Instead")
 
 
 def test_a_row_has_what_the_paper_says_and_opens_to_what_became_of_it(built):
@@ -350,7 +350,7 @@ MOVES = {
     # A correction that no longer holds; a refutation that no longer refutes; a reading that no longer fits.
     ("[3, 3]", "[4, 3]"): "C02 changed: expected refuted (exact), found not shown (exact) (`agreement([count] * 2",
     ("counterexample(2 + 1", "counterexample(2"):
-        "E01 changed: expected misprint (exact), found not shown (exact) (`counterexample(2, 'equal', 2)`: printed:",
+        "E01 changed: expected misprint (exact), found not shown (exact) (`counterexample(2, 'equal', 2)`: 2, which",
     ('fits="this"', 'fits="that"'): "C03 changed: expected undecided, found not shown (`readings(",
     # A call that is written out, but does not run.
     ('check("B01"', 'if factor > 9: check("B01"'):
