@@ -1,38 +1,88 @@
-"""A figure of the chapter *Questions and transitivity*."""
+"""Figures of the chapter *Questions and transitivity*."""
+
+from itertools import combinations
 
 import matplotlib.pyplot as plt
+import numpy as np
 from book.companion.figures import INK, MATCH, NONMATCH
 
 #: What the figures show, for readers who cannot see them.
 ALT = {
+    "fig-citations": (
+        "A triangle of {} numbers, one for each pair of the records. Each paper's own pairs are outlined. Many of them are "
+        "pale, such as {}, and several pairs across papers are dark, above all {}."
+    ),
     "fig-all-orders": (
         "Bar chart: from {} to {} questions; {} is the most common number, and the bars fall steeply towards {}."
     ),
     "fig-good-order": (
-        "Five records after each of {} questions. Two matches join r1, r2 and r3 and imply a third; a match joins "
-        "r4 and r5; one non-match between r1 and r5 then implies the other five non-matches."
+        "Five records after each of {} questions. Two matches join r10, r11 and r12 and imply a third; a match joins "
+        "r8 and r9; one non-match between r8 and r11 then implies the other five non-matches."
+    ),
+    "fig-ends": (
+        "Twelve records on a circle, twice. On the left each paper's records are joined by a tree of matches, and each two "
+        "papers by one non-match; on the right all pairs across papers are joined by non-matches."
     ),
 }
 
-#: Where the records r1 to r5 are drawn.
-POSITION = [(0.05, 1.15), (-0.6, 0.5), (0.2, -0.1), (1.6, 1.05), (1.75, 0.2)]
+#: Where the records of the good order are drawn: those of one cluster on the left, those of the other on the right.
+POSITION = [(1.75, 0.2), (1.6, 1.05), (-0.6, 0.5), (0.05, 1.15), (0.2, -0.1)]
 
 
-def good_order(questions, known, same):
-    """What is known after each question: heavy lines are asked, thin ones implied."""
-    fig, axes = plt.subplots(2, 2, figsize=(6.4, 4.2))
-    for q, ax in enumerate(axes.flat):
-        _knowledge(ax, questions[: q + 1], known[q], same)
+def similarities(data):
+    """The similarity of each pair as a shade and a number; pairs of one entity are outlined."""
+    fig, ax = plt.subplots(figsize=(4.9, 3.9))
+    names, w = data.records["id"], data.similarity
+    shades = np.where(np.tri(data.n, k=-1, dtype=bool), w, np.nan)[1:, :-1]
+    ax.imshow(shades, cmap="Blues", vmin=0, vmax=1.1, aspect="auto")
+    for i, j in combinations(range(data.n), 2):
+        ax.text(i, j - 1, f"{w[i, j]:.2f}"[1:], ha="center", va="center", color="white" if w[i, j] > 0.65 else INK)
+    for label in np.unique(data.labels):
+        first, *_, last = np.flatnonzero(data.labels == label)
+        stairs = [(x, y) for row in range(first, last) for x, y in ((row + 0.5, row - 0.5), (row + 0.5, row + 0.5))]
+        around = [(first - 0.5, first - 0.5), *stairs, (first - 0.5, last - 0.5), (first - 0.5, first - 0.5)]
+        ax.plot(*zip(*around, strict=True), color=MATCH.color, lw=2.4, clip_on=False)
+    ax.plot([], [], color=MATCH.color, lw=2.4, label="citations of one paper")
+    ax.legend(loc="upper right")
+    ax.set_xticks(range(data.n - 1), names[:-1])
+    ax.set_yticks(range(data.n - 1), names[1:])
+    ax.tick_params(length=0)
+    ax.spines[:].set_visible(False)
     return fig
 
 
-def _knowledge(ax, questions, settled, same):
-    for i, j in settled:
+def good_order(questions, known, same, names):
+    """What is known after each question: heavy lines are asked, thin ones implied."""
+    fig, axes = plt.subplots(2, 2, figsize=(6.4, 4.2))
+    place = dict(zip(names, POSITION, strict=True))
+    for q, ax in enumerate(axes.flat):
+        _lines(ax, known[q], same, place, set(questions[: q + 1]))
+        _records(ax, place)
+        ax.set(xlim=(-0.85, 2.0), ylim=(-0.3, 1.3), title=f"after question {q + 1}")
+    return fig
+
+
+def ends(fewest, most, same, n):
+    """The questions of a best and of a worst order, on a circle of records."""
+    fig, axes = plt.subplots(1, 2, figsize=(6.4, 2.9))
+    angle = 2 * np.pi * np.arange(n) / n
+    place = dict(enumerate(zip(np.sin(angle), np.cos(angle), strict=True)))
+    for ax, asked, name in zip(axes, (fewest, most), ("fewest", "most"), strict=True):
+        _lines(ax, asked, same, place, set(fewest) if name == "fewest" else set())
+        _records(ax, place, size=15)
+        ax.set(xlim=(-1.2, 1.2), ylim=(-1.2, 1.2), aspect="equal", title=f"{name}: {len(asked)} questions")
+    return fig
+
+
+def _lines(ax, pairs, same, place, heavy):
+    for i, j in pairs:
         kind = MATCH if same(i, j) else NONMATCH
-        weight = {"lw": 2.8, "alpha": 1} if (i, j) in questions else {"lw": 0.9, "alpha": 0.75}
-        ax.plot(*zip(POSITION[i], POSITION[j], strict=True), **kind.line | weight, zorder=1)
-    for record, (x, y) in enumerate(POSITION, start=1):
-        ax.plot(x, y, "o", ms=18, mfc="white", mec=INK, mew=1, zorder=2)
-        ax.text(x, y, f"$r_{record}$", ha="center", va="center", zorder=3, fontsize=11)
-    ax.set(xlim=(-0.85, 2.0), ylim=(-0.3, 1.3), title=f"after question {len(questions)}")
+        weight = {"lw": 2.8, "alpha": 1} if (i, j) in heavy else {"lw": 0.9, "alpha": 0.75}
+        ax.plot(*zip(place[i], place[j], strict=True), **kind.line | weight, zorder=1)
+
+
+def _records(ax, place, size=18):
+    for record, (x, y) in place.items():
+        ax.plot(x, y, "o", ms=size, mfc="white", mec=INK, mew=1, zorder=2)
+        ax.text(x, y, f"$r_{{{record + 1}}}$", ha="center", va="center", zorder=3, fontsize=11)
     ax.axis("off")

@@ -87,11 +87,11 @@ def settled(replay: Sequence[Step]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["a", "b", "at", "how", "same"])
 
 
-def words(replay: Sequence[Step], at: int, names: Sequence[str], similarity=None) -> str:
+def words(replay: Sequence[Step], at: int, names: Sequence[str], similarity=None, texts=None) -> str:
     """A step in words, for readers who cannot see the chart.
 
-    `at` is the number of the question, 0 before the first. With a matrix of similarities, the text includes that of the
-    pair.
+    `at` is the number of the question, 0 before the first. With a matrix of similarities, the words include that of the
+    pair, and with the texts of the records, those of the two records.
 
     >>> replay = steps(Resolution([[0, 1], [2, 1]], [True, False], [0, 0, 1]))
     >>> words(replay, 2, "abc")
@@ -106,11 +106,18 @@ def words(replay: Sequence[Step], at: int, names: Sequence[str], similarity=None
         return f"Before the first of {last} questions. {known}{counted}"
     i, j = step.pair
     beside = "" if similarity is None else f", similarity {similarity[i][j]:.2f}"
+    first, second = (names[k] if texts is None else f"{names[k]} ({texts[k]})" for k in (i, j))
+    return f"Question {at} of {last}: {first} and {second}{beside}? {said(step)} {known}{counted}"
+
+
+def said(step: Step) -> str:
+    """The answer to a question, and how many other pairs it settles.
+
+    >>> said(steps(Resolution([[0, 1], [2, 1]], [True, False], [0, 0, 1]))[2])
+    'No. This settles 1 more pair.'
+    """
     more = len(step.matches) + len(step.nonmatches)
-    return (
-        f"Question {at} of {last}: {names[i]} and {names[j]}{beside}? {'Yes' if step.same else 'No'}. This settles "
-        f"{more or 'no'} more pair{'s' if more != 1 else ''}. {known}{counted}"
-    )
+    return f"{'Yes' if step.same else 'No'}. This settles {more or 'no'} more pair{'s' if more != 1 else ''}."
 
 
 def _listed(home: Sequence[int]) -> tuple[tuple[int, ...], ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -14,7 +15,7 @@ from matplotlib.ticker import MaxNLocator
 
 from book.companion import figures, results
 from book.companion.charts import replay
-from book.companion.figures import EDGE, GREEN, INK, NODE, ORANGE, RED
+from book.companion.figures import EDGE, GREEN, INK, NODE, RED
 from crowder.resolution import Resolution
 
 #: The steps of each run, by name.
@@ -32,6 +33,8 @@ KINDS = {
 #: Background colours of clusters: light, so that dark text is legible.
 TINTS = ["#bfe3f7", "#efcfe0", "#c4ead9", "#dcdcf2", "#f9cfb4", "#e4e4e4", "#f8dfa3"]
 SINGLE = "#ffffff"
+#: The band of the question that is being asked; no ordering has its colour.
+ASKING = {"color": INK, "alpha": 0.22, "solid_capstyle": "round"}
 #: Colour and dashes of the progress of each run; their number limits that of the runs.
 RUNS = [(EDGE.color, "-"), (NODE.color, "--"), (INK, ":"), (RED, "-.")]
 
@@ -45,17 +48,22 @@ def show(
     alt: str,
     question: int,
     similarity: np.ndarray | None = None,
+    texts: Sequence[str] | None = None,
+    asks: str = "The same?",
 ) -> None:
     """Display a chart that steps through runs: on the page it takes the place of a still picture of one question.
 
     The runs, at most four, are of the same records, and are shown side by side. `names` are those of the records, in
-    their order on the circle. A sentence for each step is what readers have who cannot see the chart; with a matrix
-    of similarities it includes that of the pair asked about. The still picture remains where no scripts run, and in
-    print. The other arguments are those of `book.companion.figures.show`.
+    their order on the circle. With the `texts` of the records, each question is shown in full below its circle: both
+    texts, tinted by the clusters known so far, what is asked of them (`asks`), their similarity, and the answer. A
+    sentence for each step is what readers have who cannot see the chart. The chart begins at `question`, that of the
+    still picture, which remains where no scripts run, and in print. The other arguments are those of
+    `book.companion.figures.show`.
     """
     replays = {ordering: replay.steps(run) for ordering, run in runs.items()}
-    figures.show(still(replays, names, question), name, caption=caption, alt=alt, data=frame(replays))
-    given = results.as_json(settings(replays, names, similarity)).decode()
+    told = settings(replays, names, similarity, texts, asks) | {"at": question}
+    figures.show(still(replays, names, question, told), name, caption=caption, alt=alt, data=frame(replays))
+    given = results.as_json(told).decode()
     text = f"[stepper {name}: on the page of the book]"
     results.display({STEPPER: given, "text/plain": text}, {"kind": "stepper", "name": name})
 
@@ -66,12 +74,19 @@ def frame(replays: Replays) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)[["ordering", "a", "b", "at", "how", "same"]]
 
 
-def settings(replays: Replays, names: Sequence[str], similarity: np.ndarray | None = None) -> dict[str, Any]:
+def settings(
+    replays: Replays,
+    names: Sequence[str],
+    similarity: np.ndarray | None = None,
+    texts: Sequence[str] | None = None,
+    asks: str = "",
+) -> dict[str, Any]:
     """What stepper.js draws: for each run its settled pairs, and for each step the tints, the progress and a sentence.
 
-    A pair is its two records, the number of the question, and whether it was asked and is a match, as 0 or 1.
+    A pair is its two records, the number of the question, and whether it was asked and is a match, as 0 or 1. With
+    texts there is also, for each step, what stands below the two texts.
     """
-    runs = {}
+    runs: dict[str, dict[str, Any]] = {}
     for name, steps in replays.items():
         table = replay.settled(steps)
         columns = (table.a, table.b, table["at"], (table.how == "asked").astype(int), table.same.astype(int))
@@ -79,9 +94,17 @@ def settings(replays: Replays, names: Sequence[str], similarity: np.ndarray | No
             "pairs": np.transpose(columns).tolist(),
             "tints": tints(steps),
             "settled": [step.asked + step.inferred for step in steps],
-            "words": [replay.words(steps, at, names, similarity) for at in range(len(steps))],
+            "words": [replay.words(steps, at, names, similarity, texts) for at in range(len(steps))],
         }
-    return {"names": list(names), "runs": runs}
+        if texts is not None:
+            runs[name]["said"] = ["No question yet.", *(_said(step, similarity, asks) for step in steps[1:])]
+    return {"names": list(names), "runs": runs} | ({} if texts is None else {"texts": list(texts)})
+
+
+def _said(step: replay.Step, similarity: np.ndarray | None, asks: str) -> str:
+    """What is asked about two records, and the answer."""
+    beside = "" if similarity is None else f" Similarity {similarity[step.pair]:.2f}."
+    return f"{asks}{beside} {replay.said(step)}"
 
 
 def tints(steps: Sequence[replay.Step]) -> list[list[str]]:
@@ -103,16 +126,24 @@ def tints(steps: Sequence[replay.Step]) -> list[list[str]]:
     return found
 
 
-def still(replays: Replays, names: Sequence[str], question: int) -> Figure:
-    """The chart at a question: for each run the records on a circle with their settled pairs, and their progress."""
-    fig = plt.figure(figsize=(3.2 * max(2, len(replays)), 5))
-    circles, progress = fig.subfigures(2, 1, height_ratios=[3.1, 1.4])
-    axes = circles.subplots(1, len(replays), squeeze=False)[0]
-    for (name, steps), ax in zip(replays.items(), axes, strict=True):
-        _circle(ax, steps, names, min(question, len(steps) - 1))
-        ax.set_title(f"{name}\n{min(question, len(steps) - 1)} questions", fontsize=10)
+def still(replays: Replays, names: Sequence[str], question: int, told: Mapping[str, Any]) -> Figure:
+    """The chart at a question: for each run the records on a circle with their settled pairs, and their progress.
+
+    `told` is what the chart is given; where it has texts, the question stands below its circle.
+    """
+    with_texts = "texts" in told
+    fig = plt.figure(figsize=(3.2 * max(2, len(replays)), 6.8 if with_texts else 5))
+    circles, progress = fig.subfigures(2, 1, height_ratios=[5.1 if with_texts else 3.1, 1.4])
+    axes = circles.subplots(2 if with_texts else 1, len(replays), squeeze=False, height_ratios=[3, 1.6][: 1 + with_texts])
+    for number, (name, steps) in enumerate(replays.items()):
+        at = min(question, len(steps) - 1)
+        _circle(axes[0, number], steps, names, at)
+        axes[0, number].set_title(f"{name}\n{at} questions", fontsize=10)
+        if with_texts:
+            _question(axes[1, number], steps[at].pair, names, told["texts"], told["runs"][name]["said"][at])
     looks = [plt.Line2D([], [], **look) for look in KINDS.values()]
-    circles.legend(handles=looks, loc="lower center", ncols=4, fontsize=8.5, handlelength=2.4, columnspacing=1.2)
+    looks.append(plt.Line2D([], [], lw=7, label="this question", **ASKING))
+    circles.legend(handles=looks, loc="lower center", ncols=3, fontsize=8.5, handlelength=2.4, columnspacing=1.2)
     ax = progress.subplots()
     for (name, steps), (color, dashes) in zip(replays.items(), RUNS, strict=False):
         settled, at = [step.asked + step.inferred for step in steps], min(question, len(steps) - 1)
@@ -129,14 +160,23 @@ def _circle(ax: Axes, steps: Sequence[replay.Step], names: Sequence[str], at: in
     angle = 2 * np.pi * np.arange(len(names)) / len(names)
     x, y = np.sin(angle), np.cos(angle)
     if (pair := steps[at].pair) is not None:
-        ax.plot(x[list(pair)], y[list(pair)], color=ORANGE, lw=9, alpha=0.55, solid_capstyle="round")
+        ax.plot(x[list(pair)], y[list(pair)], lw=10, **ASKING)
     table = replay.settled(steps)
     table = table[table["at"] <= at]
     for (how, same), look in KINDS.items():
         chosen = table[(table.how == how) & (table.same == same)]
         ax.plot(x[chosen[["a", "b"]]].T, y[chosen[["a", "b"]]].T, **look | {"label": None})
-    ax.scatter(x, y, s=360, c=tints(steps)[at], edgecolors=INK, linewidths=1.2, zorder=3)
+    widths = [2.6 if record in (pair or ()) else 1.2 for record in range(len(names))]
+    ax.scatter(x, y, s=360, c=tints(steps)[at], edgecolors=INK, linewidths=widths, zorder=3)
     for record, text in enumerate(names):
         ax.text(x[record], y[record], text, ha="center", va="center", fontsize=9, zorder=4)
     ax.set(xlim=(-1.2, 1.2), ylim=(-1.2, 1.2), aspect="equal")
+    ax.axis("off")
+
+
+def _question(ax: Axes, pair: replay.Pair | None, names: Sequence[str], texts: Sequence[str], said: str) -> None:
+    """The texts of the two records that are asked about, and what is asked and answered."""
+    parts = [f"{names[record]}: {texts[record]}" for record in pair or ()]
+    lines = [textwrap.fill(part, 38, subsequent_indent="     ") for part in [*parts, said]]
+    ax.text(0, 1, "\n".join(lines), va="top", fontsize=9.5, transform=ax.transAxes)
     ax.axis("off")
