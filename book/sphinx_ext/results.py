@@ -25,19 +25,24 @@ from book.sphinx_ext.claims import page_of
 logger = logging.getLogger(__name__)
 
 
-def settings(path: Path, name: str, box: str) -> str:
-    """The settings of a chapter's chart that steps through runs, for another place; empty if it has none."""
-    head = '<script type="application/json" class="stepper-settings" data-figure="{}"'
+def chart(path: Path, name: str, box: str, page: Path) -> str:
+    """A chapter's chart for another place, its settings and its script; empty if the figure has none.
+
+    A chart that steps through runs plays by itself there.
+    """
     for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
         for output in cell.get("outputs", []):
-            _, found, rest = "".join(output.get("data", {}).get("text/markdown", "")).partition(head.format(name))
-            if found:
-                return f"{head.format(box)} data-play{rest.partition('</script>')[0]}</script>"
+            text = "".join(output.get("data", {}).get("text/markdown", ""))
+            for kind, more in (("stepper", " data-play"), ("slider", "")):
+                head = f'<script type="application/json" class="{kind}-settings" data-figure="{{}}"'
+                _, found, rest = text.partition(head.format(name))
+                if found:
+                    return f"{head.format(box)}{more}{rest.partition('</script>')[0]}</script>{scripts(kind, page)}"
     return ""
 
 
 class Shown(SphinxDirective):
-    """A figure of a chapter, with another caption; a chart that steps through runs plays by itself."""
+    """A figure of a chapter, with another caption, and its slider or its steps, if it has any."""
 
     required_arguments = 1
     has_content = True
@@ -54,9 +59,8 @@ class Shown(SphinxDirective):
         picture = nodes.reference("", "", image, internal=True, refuri=to)
         caption = nodes.container("", *self.parse_content_to_nodes(), classes=["shown-caption"])
         box = nodes.container("", nodes.paragraph("", "", picture), caption, classes=["shown"], ids=[f"shown-{name}"])
-        given = settings(Path(self.env.srcdir, f"{page}.ipynb"), name, f"shown-{name}")
-        chart = nodes.raw("", given + scripts("stepper", Path(self.env.docname)), format="html")
-        return [box, chart] if given else [box]
+        drawn = chart(Path(self.env.srcdir, f"{page}.ipynb"), name, f"shown-{name}", Path(self.env.docname))
+        return [box, nodes.raw("", drawn, format="html")] if drawn else [box]
 
 
 def setup(app: Any) -> None:

@@ -31,7 +31,7 @@ POSITION = [(1.75, 0.2), (1.6, 1.05), (-0.6, 0.5), (0.05, 1.15), (0.2, -0.1)]
 
 def similarities(data):
     """The similarity of each pair as a shade and a number; pairs of one entity are outlined."""
-    fig, ax = plt.subplots(figsize=(4.9, 3.9))
+    fig, ax = plt.subplots(figsize=(4.9, 3.7))
     names, w = data.records["id"], data.similarity
     shades = np.where(np.tri(data.n, k=-1, dtype=bool), w, np.nan)[1:, :-1]
     ax.imshow(shades, cmap="Blues", vmin=0, vmax=1.1, aspect="auto")
@@ -41,8 +41,8 @@ def similarities(data):
         first, *_, last = np.flatnonzero(data.labels == label)
         stairs = [(x, y) for row in range(first, last) for x, y in ((row + 0.5, row - 0.5), (row + 0.5, row + 0.5))]
         around = [(first - 0.5, first - 0.5), *stairs, (first - 0.5, last - 0.5), (first - 0.5, first - 0.5)]
-        ax.plot(*zip(*around, strict=True), color=MATCH.color, lw=2.4, clip_on=False)
-    ax.plot([], [], color=MATCH.color, lw=2.4, label="citations of one paper")
+        ax.plot(*zip(*around, strict=True), color=MATCH.color, ls="-", lw=2.4, clip_on=False)
+    ax.plot([], [], color=MATCH.color, ls="-", lw=2.4, label="citations of one paper")
     ax.legend(loc="upper right")
     ax.set_xticks(range(data.n - 1), names[:-1])
     ax.set_yticks(range(data.n - 1), names[1:])
@@ -69,7 +69,7 @@ def ends(fewest, most, same, n):
     place = dict(enumerate(zip(np.sin(angle), np.cos(angle), strict=True)))
     for ax, asked, name in zip(axes, (fewest, most), ("fewest", "most"), strict=True):
         _lines(ax, asked, same, place, set(fewest) if name == "fewest" else set())
-        _records(ax, place, size=15)
+        _records(ax, place, size=17)
         ax.set(xlim=(-1.2, 1.2), ylim=(-1.2, 1.2), aspect="equal", title=f"{name}: {len(asked)} questions")
     return fig
 
@@ -84,5 +84,5 @@ def _lines(ax, pairs, same, place, heavy):
 def _records(ax, place, size=18):
     for record, (x, y) in place.items():
         ax.plot(x, y, "o", ms=size, mfc="white", mec=INK, mew=1, zorder=2)
-        ax.text(x, y, f"$r_{{{record + 1}}}$", ha="center", va="center", zorder=3, fontsize=11)
+        ax.text(x, y, f"r{record + 1}", ha="center", va="center", zorder=3, fontsize=10.5)
     ax.axis("off")

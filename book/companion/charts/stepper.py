@@ -132,9 +132,9 @@ def still(replays: Replays, names: Sequence[str], question: int, told: Mapping[s
     `told` is what the chart is given; where it has texts, the question stands below its circle.
     """
     with_texts = "texts" in told
-    fig = plt.figure(figsize=(3.2 * max(2, len(replays)), 6.8 if with_texts else 5))
-    circles, progress = fig.subfigures(2, 1, height_ratios=[5.1 if with_texts else 3.1, 1.4])
-    axes = circles.subplots(2 if with_texts else 1, len(replays), squeeze=False, height_ratios=[3, 1.6][: 1 + with_texts])
+    fig = plt.figure(figsize=(3.2 * max(2, len(replays)), 7.2 if with_texts else 5))
+    circles, progress = fig.subfigures(2, 1, height_ratios=[5.6 if with_texts else 3.1, 1.4])
+    axes = circles.subplots(2 if with_texts else 1, len(replays), squeeze=False, height_ratios=[1, 0.8][: 1 + with_texts])
     for number, (name, steps) in enumerate(replays.items()):
         at = min(question, len(steps) - 1)
         _circle(axes[0, number], steps, names, at)
@@ -177,6 +177,6 @@ def _circle(ax: Axes, steps: Sequence[replay.Step], names: Sequence[str], at: in
 def _question(ax: Axes, pair: replay.Pair | None, names: Sequence[str], texts: Sequence[str], said: str) -> None:
     """The texts of the two records that are asked about, and what is asked and answered."""
     parts = [f"{names[record]}: {texts[record]}" for record in pair or ()]
-    lines = [textwrap.fill(part, 38, subsequent_indent="     ") for part in [*parts, said]]
+    lines = [textwrap.fill(part, 32, subsequent_indent="     ") for part in [*parts, said]]
     ax.text(0, 1, "\n".join(lines), va="top", fontsize=9.5, transform=ax.transAxes)
     ax.axis("off")
