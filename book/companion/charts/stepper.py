@@ -177,6 +177,6 @@ def _circle(ax: Axes, steps: Sequence[replay.Step], names: Sequence[str], at: in
 def _question(ax: Axes, pair: replay.Pair | None, names: Sequence[str], texts: Sequence[str], said: str) -> None:
     """The texts of the two records that are asked about, and what is asked and answered."""
     parts = [f"{names[record]}: {texts[record]}" for record in pair or ()]
-    lines = [textwrap.fill(part, 32, subsequent_indent="     ") for part in [*parts, said]]
+    lines = [textwrap.fill(part, 32, subsequent_indent="     ") for part in parts] + [textwrap.fill(said, 32)]
     ax.text(0, 1, "\n".join(lines), va="top", fontsize=9.5, transform=ax.transAxes)
     ax.axis("off")

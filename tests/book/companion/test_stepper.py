@@ -45,6 +45,17 @@ def test_records_have_one_tint_where_they_are_known_to_be_one(runs, replays):
                 assert inside == {stepper.SINGLE} if len(part) == 1 else len(inside) == 1 and not inside & outside
 
 
+def test_with_texts_each_question_is_asked_in_words(replays):
+    assert "texts" not in stepper.settings(replays, NAMES)
+    similarity = np.full((5, 5), 0.25)
+    given = stepper.settings(replays, NAMES, similarity, ["A", "B", "C", "D", "E"], "One place?")
+    assert given["texts"] == ["A", "B", "C", "D", "E"]
+    run = given["runs"]["non-matches first"]
+    assert run["said"][:2] == ["No question yet.", "One place? Similarity 0.25. No. This settles no more pairs."]
+    assert run["words"][1].startswith("Question 1 of 9: r1 (A) and r4 (D), similarity 0.25? No.")
+    assert len(run["said"]) == len(run["words"]) == 10
+
+
 # --- on the page ----------------------------------------------------------------------------------------------------
 
 
@@ -67,4 +78,5 @@ def test_a_chart_is_a_still_picture_of_one_question_and_behind_it_its_settings(r
     given, _, after = script.partition("</script>")  # which no words end
     assert after.startswith('<script src="../_static/stepper.js"></script>')
     given = json.loads(given)
+    assert given["at"] == 2
     assert given["names"][0] == "</script>" and np.shape(given["runs"]["edge ordering"]["pairs"]) == (10, 5)

@@ -214,6 +214,24 @@ def test_no_chapter_is_long_and_all_are_read_in_an_afternoon(html):
     assert sum(found.values()) <= AFTERNOON
 
 
+#: How much time the first page says for a paragraph of links, in minutes.
+SAID = {"Ten minutes": 10, "Half an hour": 30, "One hour": 60}
+
+
+def test_the_times_on_the_first_page_are_enough_and_not_far_too_much(html):
+    front = html / f"{TOC['root']}.html"
+    article = BeautifulSoup(front.read_text(encoding="utf-8"), "html.parser").find("article")
+    found = {}
+    for paragraph in article.find_all("p"):
+        said = paragraph.strong and paragraph.strong.text.rstrip(":")
+        if said in SAID:
+            pages = [(front.parent / link["href"].partition("#")[0]).resolve() for link in paragraph.find_all("a")]
+            pages += [front] if "this page" in paragraph.text else []
+            found[said] = sum(minutes(page.read_text(encoding="utf-8")) for page in pages)
+    assert found.keys() == SAID.keys()
+    assert {said: length for said, length in found.items() if not SAID[said] / 2 <= length <= SAID[said]} == {}
+
+
 # --- what a browser makes of them ---------------------------------------------------------------------------------
 
 #: A figure's text, drawn as outlines: letters are drawn at 100 points and scaled down.
