@@ -10,10 +10,15 @@ from book.companion.figures import BLUE, GREY, INK, MATCH, NONMATCH, ORANGE
 
 #: What the figures show, for readers who cannot see them.
 ALT = {
+    "fig-models-citations": (
+        "A dot for each pair. Most non-matches are below one fifth, most matches between one fifth and two fifths; two "
+        "non-matches, r2 and r6 and r4 and r9, are among the most similar pairs. Below, two step densities: that of "
+        "non-matches falls steeply, that of matches is highest on the middle step."
+    ),
     "fig-models-densities": (
         "Dist-1: the match density steps up at one half, the non-match density steps down. Dist-2: two blocks of "
-        "equal height, matches shifted right, non-matches left. Right, on logarithmic axes: two rising lines, "
-        "Dist-2 above Dist-1 and less steep."
+        "equal height, matches shifted right, non-matches left. Right, on logarithmic axes: two rising lines with a "
+        "dot each at the chosen value, Dist-2 above Dist-1 and less steep."
     ),
     "fig-models-looks": (
         "Left: four rising curves, from a few similarities to hundreds. Right: the same curves over m times H "
@@ -21,26 +26,64 @@ ALT = {
     ),
     "fig-models-extremes": (
         "Total variation against squared Hellinger distance. Dots fill a lens between a diagonal and an arch; "
-        "Dist-1 lies on the arch, Dist-2 on the diagonal; a dotted outer bound runs above the arch."
+        "Dist-1 lies on the arch, Dist-2 on the diagonal, the citations just below the arch; a dotted outer bound "
+        "runs above the arch."
     ),
 }
 
 NAMES = {"dist1": "Dist-1", "dist2": "Dist-2"}
 LINES = {"dist1": {"color": BLUE, "ls": "-"}, "dist2": {"color": ORANGE, "ls": "--"}}
+#: The non-matches of the example that a figure names.
+NAMED = ["r2, r6", "r4, r9"]
 LAWS = {"green": (MATCH, "$f_g$, matches"), "red": (NONMATCH, "$f_r$, non-matches")}
 
 
+def citations(pairs, model):
+    """Each pair as a dot at its similarity, and below the densities of the model, on its steps."""
+    fig, (top, bottom) = plt.subplots(2, 1, figsize=(6.4, 4.2), sharex=True, height_ratios=(1.25, 1))
+    width = 0.025
+    for match, (style, side) in {True: (MATCH, 1), False: (NONMATCH, -1)}.items():
+        part = pairs[pairs["match"] == match].sort_values("similarity")
+        column = (part["similarity"] / width).round()
+        place = side * (part.groupby(column).cumcount() + 1)
+        top.plot(column * width, place, **style.points, ms=5.5, mew=0)
+        for _, row in part[part["pair"].isin(NAMED)].iterrows():
+            at = row["similarity"], place[row.name]
+            top.annotate(row["pair"], at, (row["similarity"] + 0.03, -4.4), ha="left", va="center",
+                         arrowprops={"arrowstyle": "-", "color": INK, "lw": 0.8, "shrinkB": 4})  # fmt: skip
+        noun = "matches" if match else "non-matches"
+        top.text(1.02, side * 2.6, f"{len(part)} {noun}", ha="right", va="center", color=style.color)
+    top.axhline(0, color=INK, lw=0.8)
+    top.set(ylim=(-10.6, 5), yticks=[])
+    top.spines["left"].set_visible(False)
+    for law, (style, label) in LAWS.items():
+        x, density = outline(getattr(model, law))
+        bottom.fill_between(x, density, **style.fill, alpha=0.55)
+        bottom.plot(x, density, **style.line, lw=2.2, label=label)
+    for ax, edge in product((top, bottom), model.green.edges[1:-1]):
+        ax.axvline(float(edge), color=GREY, lw=0.8, ls=":")
+    bottom.set(xlabel="similarity", ylabel="density", xlim=(-0.03, 1.03))
+    bottom.legend(loc="upper right")
+    return fig
+
+
+def outline(density):
+    """The corners of a density, for a line from zero to zero."""
+    heights = np.r_[0, np.repeat(density.heights, 2), 0].astype(float)
+    return np.repeat(density.edges, 2).astype(float), heights
+
+
 def models(frame, epsilon):
-    """Left the densities of both models, right their squared Hellinger distance and its approximation."""
+    """Left the densities of both models at one ε, right their squared Hellinger distance as ε grows."""
     fig, panels = plt.subplot_mosaic([["dist1", "H2"], ["dist2", "H2"]], figsize=(6.4, 3.5), width_ratios=(1.15, 1))
-    corners, curves = frame[frame["density"].notna()], frame[frame["H2"].notna()]
-    for name, panel in corners.groupby("model", sort=False):
+    outlines, curves = frame[frame["density"].notna()], frame[frame["H2"].notna()]
+    top = 1.1 * outlines["density"].max()
+    for name, panel in outlines[outlines["epsilon"] == epsilon].groupby("model", sort=False):
         ax = panels[name]
         for law, part in panel.groupby("density_of", sort=False):
             style, label = LAWS[law]
             ax.fill_between(part["x"], part["density"], **style.fill, alpha=0.55)
             ax.plot(part["x"], part["density"], **style.line, lw=2.2, label=label)
-        top = 1.1 * corners["density"].max()
         ax.set(title=rf"{NAMES[name]}, $\epsilon = {epsilon:g}$", xlim=(-0.03, 1.03), ylim=(0, top), ylabel="density")
     panels["dist1"].set_xticklabels([])
     panels["dist2"].set_xlabel("similarity")
@@ -49,7 +92,9 @@ def models(frame, epsilon):
     for name, part in curves.groupby("model", sort=False):
         ax.loglog(part["epsilon"], part["H2"], **LINES[name])
         ax.loglog(part["epsilon"], part["approximation"], color=INK, lw=1, ls=":")
-    ax.set(xlabel=r"$\epsilon$", title="$H^2$", xlim=(0.01, 0.5), ylim=(3e-5, 1.5))
+        here = getattr(cr, name)(epsilon).hellinger2
+        ax.plot(epsilon, here, "o", ms=8, color=LINES[name]["color"])
+    ax.set(xlabel=r"$\epsilon$", title="$H^2$", xlim=(0.01, 0.56), ylim=(3e-5, 1.5))
     ax.set_xticks([0.01, 0.03, 0.1, 0.3], ["0.01", "0.03", "0.1", "0.3"])
     ax.minorticks_off()
     ax.text(0.02, 0.05, "Dist-2")
@@ -76,14 +121,13 @@ def looks(frame, epsilons):
     return fig
 
 
-def outlines_and_distances(epsilon, dial, distances):
-    """What `models` draws: the corners of the densities, and H² and its approximation as ε grows."""
+def outlines_and_distances(epsilons, dial, distances):
+    """What `models` draws: the outlines of the densities, and H² and its approximation along the dial."""
     parts = []
-    for name, law in product(NAMES, LAWS):
-        density = getattr(getattr(cr, name)(epsilon), law)
-        heights = np.r_[0, np.repeat(density.heights, 2), 0].astype(float)
-        outline = {"x": np.repeat(density.edges, 2).astype(float), "density": heights}
-        parts.append(pd.DataFrame({"model": name, "epsilon": epsilon, "density_of": law} | outline))
+    for epsilon, name, law in product(epsilons, NAMES, LAWS):
+        x, density = outline(getattr(getattr(cr, name)(epsilon), law))
+        columns = {"model": name, "epsilon": epsilon, "density_of": law, "x": x, "density": density}
+        parts.append(pd.DataFrame(columns))
     for name, (distance, near) in distances.items():
         parts.append(pd.DataFrame({"model": name, "epsilon": dial, "H2": distance, "approximation": near}))
     return pd.concat(parts)
@@ -105,6 +149,9 @@ def extremes(frame):
             ax.plot(*at, marker, ms=7, color=LINES[name]["color"])
             label = f"{NAMES[name]}, {row['epsilon']:g}"
             ax.annotate(label, at, shift, textcoords="offset points", fontsize=9, ha=side)
+    for _, row in frame[frame["model"] == "citations"].iterrows():
+        ax.plot(row["H2"], row["TV"], "D", ms=7, color=INK)
+        ax.annotate("citations", (row["H2"], row["TV"]), (9, -10), textcoords="offset points", fontsize=9)
     ax.text(0.8, 0.77, r"$H^2$", va="top")
     ax.text(0.72, 1.0, r"$H\sqrt{2-H^2}$", ha="center", va="bottom")
     ax.text(0.33, 0.93, r"$\sqrt{2}\,H$", ha="right", va="bottom")
