@@ -64,13 +64,14 @@ def areas(models, t):
     for ax, (name, model) in zip(axes, models.items(), strict=True):
         edges, heights = np.array(model.red.edges, float), np.array(model.red.heights, float)
         ax.plot(np.repeat(edges, 2), np.r_[0, np.repeat(heights, 2), 0], **NONMATCH.line, lw=1.6)
-        parts = [np.linspace(a, b, 25) for a, b in pairwise(edges)]
+        parts = [np.linspace(a, b, 16) for a, b in pairwise(edges)]
         x = np.concatenate(parts)
-        below = np.repeat(heights, 25) * np.array(model.green.cdf(x), float) ** t
+        below = np.repeat(heights, 16) * np.array(model.green.cdf(x), float) ** t
         ax.fill_between(x, below, color=BLUE, alpha=0.55, lw=0)
-        ax.set(title=f"{name}\n$L({t}) = {_short(cr.L(model, t))}$", xlabel="similarity")
-        ax.set(xlim=(-0.03, 1.03), ylim=(0, 1.08 * heights.max()), xticks=[0, 0.5, 1], yticks=[])
+        ax.set(title=f"{name}\n$L({t}) = {_short(cr.L(model, t))}$", xlim=(-0.03, 1.03))
+        ax.set(ylim=(0, 1.08 * heights.max()), xticks=[0, 1], yticks=[])
     axes[0].set_ylabel("density")
+    axes[1].set_xlabel("similarity")
     return fig
 
 
@@ -100,7 +101,7 @@ def shape(frame):
         where = {"ha": "right" if left else "left"}
         ax.annotate(label, (end["t"], end["L"]), (-6 if left else 6, up), **style, **where)
     ax.plot([], [], color=INK, ls=(0, (1, 1.5)), lw=0.9, label="approximation")
-    ax.legend(loc="lower left")
+    ax.legend(loc="upper right")
     ax.set(xlabel="$t$", ylabel="$L_{g,r}(t)$", ylim=(1e-7, 1.6), xlim=(0.9, 4500))
     return fig
 

@@ -91,11 +91,13 @@ def models(frame, epsilon):
     ax = panels["H2"]
     for name, part in curves.groupby("model", sort=False):
         ax.loglog(part["epsilon"], part["H2"], **LINES[name])
-        ax.loglog(part["epsilon"], part["approximation"], color=INK, lw=1, ls=":")
+        ends = part.iloc[[0, -1]]  # straight on these axes
+        ax.loglog(ends["epsilon"], ends["approximation"], color=INK, lw=1, ls=":")
         here = getattr(cr, name)(epsilon).hellinger2
         ax.plot(epsilon, here, "o", ms=8, color=LINES[name]["color"])
     ax.set(xlabel=r"$\epsilon$", title="$H^2$", xlim=(0.01, 0.56), ylim=(3e-5, 1.5))
-    ax.set_xticks([0.01, 0.03, 0.1, 0.3], ["0.01", "0.03", "0.1", "0.3"])
+    ax.set_xticks([0.01, 0.1, 0.4], ["0.01", "0.1", "0.4"])
+    ax.set_yticks([1e-4, 1e-2, 1])
     ax.minorticks_off()
     ax.text(0.02, 0.05, "Dist-2")
     ax.text(0.06, 6e-4, "Dist-1")
@@ -151,7 +153,7 @@ def extremes(frame):
             ax.annotate(label, at, shift, textcoords="offset points", fontsize=9, ha=side)
     for _, row in frame[frame["model"] == "citations"].iterrows():
         ax.plot(row["H2"], row["TV"], "D", ms=7, color=INK)
-        ax.annotate("citations", (row["H2"], row["TV"]), (9, -10), textcoords="offset points", fontsize=9)
+        ax.annotate("citations", (row["H2"], row["TV"]), (-10, 6), textcoords="offset points", fontsize=9, ha="right")
     ax.text(0.8, 0.77, r"$H^2$", va="top")
     ax.text(0.72, 1.0, r"$H\sqrt{2-H^2}$", ha="center", va="bottom")
     ax.text(0.33, 0.93, r"$\sqrt{2}\,H$", ha="right", va="bottom")
