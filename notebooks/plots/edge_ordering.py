@@ -2,34 +2,112 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
-from book.companion.figures import CORRECTED, EDGE, PRINTED
+from book.companion.figures import CORRECTED, EDGE, GREY, INK, MATCH, NONMATCH, PRINTED
 
 #: What the figures show, for readers who cannot see them.
 ALT = {
+    "fig-edge-wasted": (
+        "Left: {} bars by falling similarity, one for each question; {} are matches and {} non-matches, four of these "
+        "between the first two papers. Right: two columns of records. r1 and r4 are joined, and so are r3 and r5, and "
+        "r6 and r7; r2, r8 and r9 stand alone. Dashed lines join r4 to r9 and r3 to r8, and a heavy line r2 to r6."
+    ),
+    "fig-edge-three-steps": (
+        "Left: matches are on the lowest and the highest third of the scale, non-matches on the middle third. Right: "
+        "over p, the probability that three records are not connected lies above the straight line that the proof "
+        "allows until p is one half, and below it from there on."
+    ),
     "fig-edge-bounds": (
-        "Two log-log plots. Left: the exact count starts below the printed bound, crosses it between 30 and 50 "
-        "records and rises more steeply; the corrected bound stays above it. Right: exact count, corrected bound "
-        "and, far above both, the printed bound."
+        "Two log-log plots. Left: the exact count starts below the printed bound, crosses it at a ring at 38 records "
+        "and rises more steeply; the corrected bound stays above it. Right: exact count, corrected bound and, far "
+        "above both, the printed bound."
     ),
     "fig-edge-components": (
-        "Two blocks of 38 dots. Some are joined in chains, and about half stand alone, so that each "
+        "Two blocks of 38 and 37 dots. Some are joined in chains, and about half stand alone, so that each "
         "block has about 25 parts."
+    ),
+    "fig-edge-dominance": (
+        "Two panels of distribution functions. Left, for the citations, that of the matches lies below that of the "
+        "non-matches everywhere. Right, in the model with three steps, it lies above on the lower half of the scale "
+        "and below on the upper."
     ),
 }
 
+#: The records of the first two papers in the order in which they are drawn, from the top.
+COLUMNS = [["r1", "r4", "r2", "r3", "r5"], ["r9", "r6", "r7", "r8"]]
 
-def two_clusters(frame, epsilon):
+
+def wasted(asked, at):
+    """All questions by falling similarity, and what is known of the first two papers at the question `at`."""
+    fig, (bars, state) = plt.subplots(1, 2, figsize=(6.4, 3.7), width_ratios=[1.25, 1])
+    for place, row in enumerate(asked.itertuples()):
+        look, drawn = (MATCH if row.match else NONMATCH), {} if place != at else {"linewidth": 2.4, "edgecolor": INK}
+        bars.barh(place, row.similarity, height=0.72, **look.fill | drawn)
+        bars.text(row.similarity + 0.02, place, f"{row.first}, {row.second}", va="center", fontsize=10.5)
+    for look, label, y in ((MATCH, "match", 11.4), (NONMATCH, "non-match", 13)):
+        bars.barh(y, 0.1, left=0.55, height=0.9, **look.fill)
+        bars.text(0.68, y, label, va="center", fontsize=10.5)
+    bars.set(xlabel="similarity", xlim=(0, 0.98), yticks=[0, 4, 9, 14], yticklabels=[1, 5, 10, 15])
+    bars.set(ylim=(len(asked) - 0.4, -0.6), ylabel="question")
+
+    places = [{r: (x, 4 - y * 4 / (len(column) - 1)) for y, r in enumerate(column)} for x, column in enumerate(COLUMNS)]
+    spot = places[0] | places[1]
+    for place, row in enumerate(asked[: at + 1].itertuples()):
+        if row.first not in spot or row.second not in spot:
+            continue
+        ends = list(zip(spot[row.first], spot[row.second], strict=True))
+        if place == at:
+            state.plot(*ends, color=INK, lw=3.4, zorder=1)
+        else:
+            state.plot(*ends, **(MATCH if row.match else NONMATCH).line, lw=2.6 if row.match else 1.6, zorder=1)
+        if not row.match:
+            words = f"{row.similarity:.2f}" + "?" * (place == at)
+            state.text(0.5, np.mean(ends[1]) + 0.12, words, ha="center", va="bottom", fontsize=10.5)
+    for record, (x, y) in spot.items():
+        state.plot(x, y, "o", ms=19, mfc="white", mec=INK, mew=1, zorder=2)
+        state.text(x, y, record, ha="center", va="center", fontsize=10.5, color="#222222", zorder=3)
+    for x, name in enumerate(("first paper", "second paper")):
+        state.text(x, 4.6, name, ha="center", fontsize=11)
+    state.set(xlim=(-0.4, 1.4), ylim=(-0.5, 5), title=f"at question {at + 1}")
+    state.axis("off")
+    return fig
+
+
+def three_steps(model, p, apart, allowed):
+    """The two densities of the model, and for three records over p what the second step claims, and what holds."""
+    fig, (ax, chances) = plt.subplots(1, 2, figsize=(6.4, 2.9))
+    for law, look, label in ((model.green, MATCH, "matches $f_g$"), (model.red, NONMATCH, "non-matches $f_r$")):
+        edges, heights = [float(x) for x in law.edges], [float(x) for x in law.heights]
+        ax.stairs(heights, edges, **look.fill)
+        ax.plot([], [], lw=6, **{"color": look.color}, label=label)
+    ax.text(1 / 6, 3 * (1 - p) + 0.1, "$1 - p$", ha="center")
+    ax.text(5 / 6, 3 * p + 0.1, "$p$", ha="center")
+    ax.set(xlabel="similarity", title="densities", ylim=(0, 4.9))
+    ax.legend(loc="upper right", handlelength=0.8)
+    x = np.linspace(0, 1, 201)
+    chances.plot(x, apart(x), color=EDGE.color, label="not connected")
+    chances.plot(x, allowed(x), **PRINTED.line | {"color": INK}, label="allowed by step 2")
+    chances.plot([p, p], [allowed(p), apart(p)], color=GREY, lw=1)
+    chances.plot([p, p], [allowed(p), apart(p)], "o", color=INK, ms=4)
+    chances.set(xlabel="$p$", title="three records", ylim=(0, 1.45), yticks=[0, 0.5, 1])
+    chances.legend(loc="upper right")
+    return fig
+
+
+def two_clusters(frame, crossing, epsilon):
     """Two clusters of m: exact count, single runs and both bounds, in the model with three steps and under Dist-1."""
     fig, axes = plt.subplots(1, 2, figsize=(6.4, 3.4), sharey=True)
     titles = {"three steps": "three steps", "dist1": rf"Dist-1, $\epsilon = {epsilon:g}$"}
+    looks = {"printed": PRINTED.line | {"color": INK}, "corrected": CORRECTED.line, "exact": EDGE.line | {"lw": 2.4}}
     for ax, (name, title) in zip(axes, titles.items(), strict=True):
         part = frame[frame["model"] == name]
-        for column, look, up in (("printed", PRINTED, 0), ("corrected", CORRECTED, 6), ("exact", EDGE, -6)):
-            ax.loglog(part["m"], part[column], **look.line)
+        for (column, look), up in zip(looks.items(), (0, 6, -6), strict=True):
+            ax.loglog(part["m"], part[column], **look)
             ax.annotate(column, part[["m", column]].iloc[-1], xytext=(4, up), textcoords="offset points",
-                        color=look.color, va="center")  # fmt: skip
+                        color=look["color"], va="center")  # fmt: skip
         ax.loglog(part["m"], part["one run"], **EDGE.points, mfc="none", ms=5)
         ax.set(xlabel="records in each cluster, $m$", title=title)
+    axes[0].plot(*crossing, "o", ms=14, mfc="none", mec=INK, mew=1.6)
+    axes[0].annotate(f"{crossing[0]} records", crossing, xytext=(10, -16), textcoords="offset points", va="top")
     axes[0].set(ylabel="questions", ylim=(8, 4e6))
     return fig
 
@@ -47,4 +125,17 @@ def components(clusters):
         ax.plot(x, -y, "o", color=EDGE.color, ms=60 / across)
         ax.set(aspect="equal", title=f"{len(sizes)} components")
         ax.axis("off")
+    return fig
+
+
+def dominance(frame):
+    """The distribution functions of matches and non-matches, for the citations and for the model with three steps."""
+    fig, axes = plt.subplots(1, 2, figsize=(6.4, 2.7), sharey=True)
+    for ax, (name, part) in zip(axes, frame.groupby("of", sort=False), strict=True):
+        how = "steps-post" if name == "citations" else "default"
+        for column, look, label in (("F_g", MATCH, "matches $F_g$"), ("F_r", NONMATCH, "non-matches $F_r$")):
+            ax.plot(part["x"], part[column], **look.line, drawstyle=how, label=label)
+        ax.set(xlabel="similarity $x$", title=name, xlim=(0, 1), ylim=(0, 1.03))
+    axes[0].set_ylabel("at most $x$")
+    axes[1].legend(loc="lower right")
     return fig
