@@ -311,14 +311,14 @@ def test_without_scripts_the_still_picture_stays(browser, html):
 ])  # fmt: skip
 def test_a_slider_changes_the_picture_and_its_sentence_by_keyboard(visit, html, name, place, caption):
     page = visit(name)
-    box, of_m = page.locator(place), {}
+    box, of_n = page.locator(place), {}
     for row in rows(html, "fig-edge-components"):
-        of_m.setdefault(row["m"], {"a": [], "b": []})[row["cluster"]].append(int(row["component"]))
+        of_n.setdefault(row["n"], {"a": [], "b": []})[row["cluster"]].append(int(row["component"]))
     assert not box.locator("img").is_visible() and box.locator(caption).is_visible()
     box.locator("input").press("Home")
-    for m, components in of_m.items():
-        assert box.locator("output").inner_text() == m
-        assert box.locator("svg g[id^=line2d] use").count() == 2 * int(m) == sum(map(sum, components.values()))
+    for n, components in of_n.items():
+        assert box.locator("output").inner_text() == n
+        assert box.locator("svg g[id^=line2d] use").count() == int(n) == sum(map(sum, components.values()))
         a, b = map(len, components.values())
         assert box.locator(".interactive-words").inner_text().startswith(f"{a} and {b} components: ")
         page.keyboard.press("ArrowRight")
