@@ -3,22 +3,51 @@
 from math import sqrt
 
 import matplotlib.pyplot as plt
-from book.companion.figures import BLUE, CORRECTED, EDGE, FEWEST, GREY, INK, NODE, ORANGE, PRINTED, RED
+import numpy as np
+from book.companion.figures import BLUE, CORRECTED, EDGE, FEWEST, GREY, INK, MATCH, NODE, NONMATCH, ORANGE, PRINTED, RED
 
 #: What the figures show, for readers who cannot see them.
 ALT = {
+    "fig-lower-example": (
+        "Left: twelve records in three groups of 5, 4 and 3. Solid lines connect each group as a tree, and one dashed "
+        "line joins each two groups. Right: pairs of bars on three steps of similarity. Most non-matches are on the "
+        "lowest step, most matches on the middle one; both kinds are on all three."
+    ),
     "fig-lower-table": (
         "Two panels over epsilon on logarithmic axes. The printed bound rises steeply as epsilon falls, and "
         "crosses nk and then the number of all pairs. The bound that holds stays flat below nk. The numbers of "
         "Table 1 lie between it and nk."
     ),
     "fig-lower-test": (
-        "Two panels. In both, a dotted saw-tooth line just under 0.85 for the chain and a dashed one near 0.81. "
+        "Two panels. In both, a dotted saw-tooth line just under 0.85 for the last bound and a dashed one near 0.81. "
         "The exact curve lies lower: about {:.2f} for Dist-1 and {:.2f} for Dist-2."
     ),
 }
 
 TITLES = {"dist1": "Dist-1", "dist2": "Dist-2"}
+
+
+def example(groups, questions, shares):
+    """A smallest set of questions that settles all pairs of the records in `groups`, and their similarities."""
+    fig, (ax, bars) = plt.subplots(1, 2, figsize=(6.4, 3.2), width_ratios=[1.15, 1])
+    place = {}
+    for (x, y), group in zip([(0, 1), (2.6, 1.5), (2.2, -1.1)], groups, strict=True):
+        turn = np.arange(len(group)) * 2 * np.pi / len(group) + 0.3
+        place |= dict(zip(group, zip(x + 0.8 * np.cos(turn), y + 0.8 * np.sin(turn), strict=True), strict=True))
+    for i, j, match in questions:
+        look = MATCH if match else NONMATCH
+        ax.plot(*zip(place[i], place[j], strict=True), **look.line, lw=2.4 if match else 1.6, zorder=1)
+    for record, spot in place.items():
+        ax.plot(*spot, "o", ms=18, mfc="white", mec=INK, mew=1, zorder=2)
+        ax.text(*spot, record, ha="center", va="center", fontsize=10.5, color="#222222", zorder=3)
+    ax.set(aspect="equal", title="questions that suffice", xlim=(-1.2, 3.8), ylim=(-2.2, 2.7))
+    ax.axis("off")
+    for (name, look), shift in zip((("matches", MATCH), ("non-matches", NONMATCH)), (-0.2, 0.2), strict=True):
+        bars.bar(np.arange(len(shares)) + shift, shares[name], width=0.36, label=name, **look.fill)
+    bars.set(xticks=range(len(shares)), xticklabels=shares["step"], xlabel="similarity", title="share of pairs")
+    bars.set(ylim=(0, 0.95))
+    bars.legend(loc="upper right")
+    return fig
 
 
 def table_1(frame, levels, ideal):
@@ -42,24 +71,24 @@ def table_1(frame, levels, ideal):
     return fig
 
 
-#: The links of the Hellinger chain: column, label, colour, dash.
+#: The bounds of the remark: column, label, colour, dash.
 LINKS = [
-    ("subadditive", r"chain, $\frac{1}{2}(1+\sqrt{4aH^2})$", RED, ":"),
-    ("affine", r"first link, $\frac{1}{2}(1+\sqrt{1-(1-H^2)^{4a}})$", ORANGE, "--"),
+    ("subadditive", r"last bound, $\frac{1}{2}(1+\sqrt{4aH^2})$", RED, ":"),
+    ("affine", r"first bound, $\frac{1}{2}(1+\sqrt{1-(1-H^2)^{4a}})$", ORANGE, "--"),
     ("tv", r"exact, $\frac{1}{2}(1+\mathrm{TV})$", BLUE, "-"),
 ]
 
 
 def best_test(frame):
-    """How often the best test is right: exactly, and at most by two links of the chain."""
+    """How often the best test is right: exactly, and at most by two bounds."""
     fig, axes = plt.subplots(1, 2, figsize=(6.6, 3.4), sharey=True)
     for ax, (name, title) in zip(axes, TITLES.items(), strict=True):
         part = frame[frame["model"] == name]
         ax.axhline((1 + sqrt(1 / 2)) / 2, color=INK, lw=1, ls=(0, (1, 1)))
         for column, label, color, dash in LINKS:
             ax.semilogx(part["epsilon"], (1 + part[column]) / 2, color=color, ls=dash, lw=1.6, label=label)
-        ax.set(title=title, ylim=(0.49, 0.9), xlabel=r"$\epsilon$")
+        ax.set(title=title, ylim=(0.49, 0.92), xlabel=r"$\epsilon$")
     axes[0].set_ylabel("right with probability")
-    axes[0].text(0.0105, 0.863, r"$\frac{1}{2}(1 + 1/\sqrt{2})$, the proof's limit", fontsize=9.5)
+    axes[0].text(0.0105, 0.868, r"$\frac{1}{2}(1 + 1/\sqrt{2})$, for $a=1/(8H^2)$", fontsize=9.5)
     fig.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
     return fig
