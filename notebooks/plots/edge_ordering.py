@@ -107,7 +107,7 @@ def two_clusters(frame, crossing, epsilon):
         ax.loglog(part["m"], part["one run"], **EDGE.points, mfc="none", ms=5)
         ax.set(xlabel="records in each cluster, $m$", title=title)
     axes[0].plot(*crossing, "o", ms=14, mfc="none", mec=INK, mew=1.6)
-    axes[0].annotate(f"{crossing[0]} records", crossing, xytext=(10, -16), textcoords="offset points", va="top")
+    axes[0].annotate(f"$m = {crossing[0]}$", crossing, xytext=(10, -16), textcoords="offset points", va="top")
     axes[0].set(ylabel="questions", ylim=(8, 4e6))
     return fig
 
@@ -130,12 +130,12 @@ def components(clusters):
 
 def dominance(frame):
     """The distribution functions of matches and non-matches, for the citations and for the model with three steps."""
-    fig, axes = plt.subplots(1, 2, figsize=(6.4, 2.7), sharey=True)
+    fig, axes = plt.subplots(1, 2, figsize=(6.4, 2.9), sharey=True)
     for ax, (name, part) in zip(axes, frame.groupby("of", sort=False), strict=True):
         how = "steps-post" if name == "citations" else "default"
         for column, look, label in (("F_g", MATCH, "matches $F_g$"), ("F_r", NONMATCH, "non-matches $F_r$")):
             ax.plot(part["x"], part[column], **look.line, drawstyle=how, label=label)
         ax.set(xlabel="similarity $x$", title=name, xlim=(0, 1), ylim=(0, 1.03))
     axes[0].set_ylabel("at most $x$")
-    axes[1].legend(loc="lower right")
+    fig.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
     return fig
