@@ -1,25 +1,101 @@
 """The figures of the chapter *Node ordering*."""
 
+from math import comb
+
 import matplotlib.pyplot as plt
 import numpy as np
-from book.companion.figures import CORRECTED, FEWEST, INK, NODE, PRINTED
+from book.companion.figures import CORRECTED, FEWEST, GREEN, GREY, INK, MATCH, NODE, NONMATCH, PRINTED, RED
+from matplotlib.patches import Patch, Rectangle
 
 #: What the figures show, for readers who cannot see them.
 ALT = {
-    "fig-node-bounds": (
-        "Log-log plot of falling curves. For small clusters the printed bound lies below the exact count, by a "
-        "factor of three for singletons; from clusters of about five records on it lies above it, together with "
-        "the corrected bound."
+    "fig-node-citations": (
+        "Twelve columns, one for each record in the order of arrival, from r7 to r10, with a box for each question. "
+        "Nine boxes are matches, one for each record but r7, r3 and r11, which open clusters. Three are openings: one "
+        "for r3 and two for r11. Three are detours: of r8 to r3, of r9 to r4, and of r2 to r6."
     ),
     "fig-node-worst": (
         "A curve on logarithmic scales. The factor rises along k, peaks near the square root of 2n, and falls back "
         "to one; runs lie on it."
     ),
-    "fig-node-search": (
-        "A scatter of points. Many lie left of one, a good number right of one, up to about seven. All lie below "
-        "one on the vertical axis."
+    "fig-node-race": (
+        "Three rows of dots on a scale of similarities from 0 to 0.45, one row for each paper. The largest of the four "
+        "similarities in the row of the second paper, that with r6, lies to the right of all four in the row of r2's "
+        "own paper, of which that with r5 is the largest. The third paper has one dot, at zero."
+    ),
+    "fig-node-four": (
+        "Left, four records and a dashed line between every two of them, six lines. Right, three bars: six questions; "
+        "the printed bound, made up of 4 and four small pieces, ends at 5.5; the corrected bound ends at 6."
+    ),
+    "fig-node-bounds": (
+        "Log-log plot of falling curves. For small clusters the printed bound lies below the exact count, by a "
+        "factor of three for singletons; from clusters of about five records on it lies above it, together with "
+        "the corrected bound."
     ),
 }
+
+#: The kinds of question, and how each is drawn: the edge and hatch of its box, and its name.
+KINDS = {
+    "match": {"facecolor": "none", "edgecolor": GREEN, "lw": 2},
+    "opening": {"facecolor": "none", "edgecolor": GREY, "lw": 1.4, "ls": ":"},
+    "detour": {"facecolor": "none", "edgecolor": RED, "lw": 2, "ls": "--"},
+}
+
+
+def arrivals(frame, order):
+    """The questions about each record, in the order of arrival, as boxes with the record that it is compared with."""
+    fig, ax = plt.subplots(figsize=(6.4, 2.5))
+    for place, record in enumerate(order):
+        for level, (_, row) in enumerate(frame[frame["record"] == record].iterrows()):
+            ax.add_patch(Rectangle((place - 0.43, level + 0.08), 0.86, 0.84, **KINDS[row["kind"]]))
+            ax.text(place, level + 0.47, row["compared with"], ha="center", va="center")
+    ax.set(xlim=(-0.6, len(order) - 0.4), ylim=(0, 3.05), yticks=[1, 2], ylabel="questions")
+    ax.set_xticks(range(len(order)), order)
+    ax.tick_params(axis="x", length=0)
+    ax.set_xlabel("records in the order of arrival")
+    handles = [Patch(label=kind, **look) for kind, look in KINDS.items()]
+    ax.legend(handles=handles, loc="upper left", ncols=3, borderaxespad=0)
+    return fig
+
+
+def race(frame, own):
+    """The similarities of an arriving record to the placed ones, one row for each cluster, the largest named."""
+    fig, ax = plt.subplots(figsize=(6.4, 2.1))
+    clusters = frame["cluster"].unique().tolist()
+    for row, (cluster, part) in enumerate(frame.groupby("cluster", sort=False)):
+        look = MATCH if cluster == own else NONMATCH
+        ax.plot(part["similarity"], np.full(len(part), -row), **look.points, ms=7, mfc="none")
+        best = part.loc[part["similarity"].idxmax()]
+        ax.plot(best["similarity"], -row, **look.points, ms=7)
+        ax.text(best["similarity"] + 0.008, -row + 0.12, best["record"], va="bottom")
+    ax.set_yticks(-np.arange(len(clusters)), clusters)
+    ax.set(xlabel="similarity with the arriving record", ylim=(0.4 - len(clusters), 0.6), xlim=(-0.015, 0.46))
+    return fig
+
+
+def four(parts, asked):
+    """Left, four records no two of which are alike; right, what they ask and what the two bounds allow."""
+    fig, (left, right) = plt.subplots(1, 2, figsize=(6.4, 2.4), width_ratios=(1, 1.9))
+    corners = [(0, 0), (1, 0), (1, 1), (0, 1)]
+    for i in range(4):
+        for j in range(i):
+            left.plot(*zip(corners[i], corners[j], strict=True), **NONMATCH.line, zorder=1)
+    for record, (x, y) in enumerate(corners, start=1):
+        left.plot(x, y, "o", ms=20, mfc="white", mec=INK, zorder=2)
+        left.text(x, y, record, ha="center", va="center", color="#222222", zorder=3)
+    left.set(xlim=(-0.2, 1.2), ylim=(-0.2, 1.2), aspect="equal")
+    left.axis("off")
+    rows = [("asked", [asked], NODE), ("printed", parts, PRINTED), ("corrected", [comb(4, 2)], CORRECTED)]
+    for row, (_, pieces, look) in enumerate(rows):
+        start = 0.0
+        for piece in map(float, pieces):
+            right.barh(-row, piece, left=start, height=0.55, **look.fill | {"hatch": None, "linewidth": 1.8})
+            start += piece
+        right.text(float(asked) + 0.12, -row, f"{start:g}", va="center")
+    right.axvline(float(asked), color=GREY, lw=1, ls=":", zorder=0)
+    right.set_yticks([0, -1, -2], [name for name, *_ in rows])
+    right.set(xlim=(0, 7), xlabel="questions")
+    return fig
 
 
 def lead(frame):
@@ -44,25 +120,4 @@ def worst(frame, total):
     ax.loglog(k, np.minimum(k, 2 * total / k), color=INK, lw=1, ls="-.", label=r"$\min\{k, 2n/k\}$")
     ax.set(xlabel="clusters, $k$", ylabel=f"factor, $n = {total:,}$")
     ax.legend(loc="lower center")
-    return fig
-
-
-def search(frame):
-    """Exact counts over the printed and over the corrected bound, on random models and sizes."""
-    broken = frame["exact"] > frame["printed"] * (1 + 1e-9)
-    fig, ax = plt.subplots(figsize=(6.0, 4.0))
-    for part, color, marker, label in (
-        (~broken, NODE.color, "o", "within the printed bound"),
-        (broken, PRINTED.color, "s", "beyond it"),
-    ):
-        some = frame[part]
-        x, y = some["exact"] / some["printed"], some["exact"] / some["corrected"]
-        ax.plot(x, y, marker, color=color, ms=4, mfc="none", label=f"{label} ({len(some)})")
-    ax.axvline(1, color=INK, lw=1)
-    ax.axhline(1, color=INK, lw=1)
-    ax.set(xscale="log", xlabel="exact count / printed bound", ylim=(0, 1.06))
-    ax.set_ylabel("exact count / corrected bound")
-    ax.set_xticks([0.25, 0.5, 1, 2, 4, 8], ["¼", "½", "1", "2", "4", "8"])
-    ax.minorticks_off()
-    ax.legend(loc="lower right")
     return fig
