@@ -4,7 +4,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import seaborn as sns
-from book.companion.figures import EDGE, FEWEST, GREY, INK, NODE, PURPLE, SKY
+from book.companion.figures import EDGE, FEWEST, GREY, INK, MATCH, NODE, PURPLE, SKY
 
 #: What the figures show, for readers who cannot see them.
 ALT = {
@@ -12,6 +12,11 @@ ALT = {
         "Two panels of three rising curves. The ideal is first. Edge ordering stays near zero for a thousand "
         "questions, then climbs steeply and nears one within the first tenth; node ordering starts like the "
         "ideal, passes nine tenths late and creeps up to one only at the end."
+    ),
+    "fig-cora-dozen": (
+        "Two square matrices with three framed blocks on the diagonal. On the left, cells between the first two blocks "
+        "are darker than those beside the third, and the cell of r4 and r9 is among the darkest. On the right, dark "
+        "cells outside the blocks are scattered over all of the matrix."
     ),
     "fig-cora-totals": (
         "Points in a plane, questions of node ordering over those of edge ordering. Functions of all fields and of "
@@ -53,10 +58,30 @@ def recall(frame, zoom):
     return fig
 
 
+def shuffle(given, mixed, sizes):
+    """Two matrices of similarities, with a frame around each cluster."""
+    fig, axes = plt.subplots(1, 2, figsize=(4.8, 2.7))
+    names = [f"r{i + 1}" for i in range(len(given))]
+    for ax, matrix, title in zip(axes, (given, mixed), ("as they are", "shuffled"), strict=True):
+        shown = np.where(np.eye(len(matrix), dtype=bool), np.nan, matrix)
+        ax.imshow(shown, cmap="Greys", vmin=0, vmax=0.8)
+        for end, size in zip(np.cumsum(sizes), sizes, strict=True):
+            corner = (end - size - 0.5, end - size - 0.5)
+            ax.add_patch(plt.Rectangle(corner, size, size, fill=False, edgecolor=MATCH.color, lw=2))
+        ax.set_title(title, fontsize=12)
+        ticks = [0, 3, 8, 11]
+        ax.set_xticks(ticks, [names[i] for i in ticks])
+        ax.set_yticks(ticks, [names[i] for i in ticks])
+        ax.tick_params(length=0)
+        for spine in ax.spines.values():
+            spine.set_visible(False)
+    return fig
+
+
 def levels(frame, family, *, ends, recall, within):
     """Questions to levels of recall and to the end: a panel for each ordering, a row for each function.
 
-    `ends` are the published totals; `recall` is published to be reached `within` so many questions.
+    `ends` are the published totals; according to the paper, `recall` is reached `within` this number of questions.
     """
     fig, axes = plt.subplots(2, 1, figsize=(4.8, 8.4), sharex=True)
     columns = [column for column in frame.columns if column.startswith("recall")] + ["end"]

@@ -18,21 +18,25 @@ ROWS = [
 
 
 #: The states to which the text leads, as the table calls them.
-NAMES = {"start": "first state", "proving": "Dist-2", "hinting": "Dist-1", "many": "many clusters", "cora": "cora",
-         "raised": "cora, bar raised"}  # fmt: skip
+NAMES = {"start": "first state", "dozen": "citations", "proving": "Dist-2", "hinting": "Dist-1",
+         "many": "many clusters", "cora": "cora", "raised": "cora, bar raised"}  # fmt: skip
 
 
-def links(cora, near, clusters, few, many):
-    """The states to which the text leads; in the last, non-matches of cora look alike more often."""
-    own = [cora["green"], np.add(cora["red"], [0.0] * 9 + [0.5])]
-    green, red = (",".join(f"{height:.4f}" for height in heights) for heights in own)
+def links(cora, dozen, near, clusters, few, many):
+    """The states to which the text leads; in the last, more non-matches of cora look alike."""
     return {
+        "dozen": f"model=own&{_heights(dozen['green'], dozen['red'])}&clusters=5,4,3",
         "proving": f"model=dist2&epsilon={near}&clusters={few}",
         "hinting": f"model=dist1&epsilon={near}&clusters={few}",
         "many": f"model=dist2&epsilon={near}&clusters={many}",
         "cora": f"model=cora&clusters={clusters}",
-        "raised": f"model=own&green={green}&red={red}&clusters={clusters}",
+        "raised": f"model=own&{_heights(cora['green'], np.add(cora['red'], [0.0] * 9 + [0.5]))}&clusters={clusters}",
     }
+
+
+def _heights(green, red):
+    """The heights of both densities, as the explorer has them in its address."""
+    return "&".join(f"{name}={','.join(f'{h:.4f}' for h in of)}" for name, of in (("green", green), ("red", red)))
 
 
 def rounded(shown):

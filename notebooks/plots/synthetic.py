@@ -1,27 +1,23 @@
 """Figures of the chapter *Synthetic experiments*."""
 
-from fractions import Fraction
-from itertools import product
-
 import matplotlib.pyplot as plt
 import numpy as np
 import seaborn as sns
-from book.companion.figures import CORRECTED, EDGE, FEWEST, INK, NODE, PRINTED
+from book.companion.figures import EDGE, FEWEST, GREY, INK, NODE, PRINTED
 from matplotlib.colors import BoundaryNorm, ListedColormap
 from matplotlib.lines import Line2D
 
 #: What the figures show, for readers who cannot see them.
 ALT = {
     "fig-counts": (
-        "Four panels, Dist-1 above and Dist-2 below, edge ordering on the left and node ordering on the right, "
-        "all on one logarithmic scale. In each, the eighteen published numbers and the means of the runs lie on "
-        "the line of expected counts, which falls as ε grows. The bounds lie above: for edge ordering under "
-        "Dist-1 the corrected one by a factor of about three and the printed one by about eight. Under Dist-2 "
-        "edge ordering needs hardly more than the fewest possible questions."
+        "A row for each of the nine settings, on a logarithmic scale of questions. In each, the published numbers of "
+        "edge ordering and of node ordering lie on the expected numbers, which fall as ε grows, and the bounds lie to "
+        "the right of them, farthest for edge ordering as printed. Beside it, z: all dots but one lie in the shaded "
+        "band, on both sides of zero; the one outside is edge ordering under Dist-1 with ε = 1/2."
     ),
-    "fig-one-run": (
-        "Three rising curves. The ideal is at recall one first, by far; node ordering rises almost steadily; edge "
-        "ordering stays near zero for a third of its questions, then climbs and ends last."
+    "fig-dozen-runs": (
+        "Bar chart of runs by the number of questions. It has one peak beside the expected number, and almost all runs "
+        "lie in the shaded band; so does the run on the citations themselves, at the peak."
     ),
     "fig-readings": (
         "A grid of readings by printed numbers. The top row, similarities as drawn with arrival by expected size, "
@@ -30,70 +26,60 @@ ALT = {
     ),
 }
 
-LOOK = {"ideal": FEWEST, "node ordering": NODE, "edge ordering": EDGE}
 #: |z| up to these, and the colour that stands for it.
 CLASSES = {"up to 2": 2, "to 3": 3, "to 10": 10, "to 100": 100, "more": np.inf}
 SHADES = ["#f4f1e6", "#cfe0c3", "#7fb7b0", "#3d7a9e", "#1b2a5c"]
 
 
-def recall(curves):
-    """Recall against questions; a curve an ordering, with the questions it asks in all."""
-    fig, ax = plt.subplots(figsize=(6.4, 3.4))
-    for name, part in curves.groupby("ordering", sort=False):
-        label = f"{name}: {part['questions'].iloc[-1]:,} questions"
-        ax.plot(part["questions"], part["recall"], **LOOK[name].line, label=label)
-    ax.set(xlabel="questions asked", ylabel="recall")
-    fig.legend(loc="outside upper center", ncols=3, fontsize=9)
+def counts(table, fewest):
+    """Table 1, a row for each model and ε: on the left questions and bounds, on the right the distance z."""
+    fig, axes = plt.subplots(1, 2, figsize=(4.8, 4.4), sharey=True, width_ratios=[1.5, 1])
+    rows = table.drop_duplicates(["model", "ε"])
+    place = {(model, ε): len(rows) - i for i, (model, ε) in enumerate(zip(rows["model"], rows["ε"], strict=True))}
+    for (ordering, look), above in zip({"edge": EDGE, "node": NODE}.items(), (0.17, -0.17), strict=True):
+        part = table[table["ordering"] == ordering]
+        y = np.array([place[row] for row in zip(part["model"], part["ε"], strict=True)]) + above
+        left, right = axes
+        left.plot(part["printed bound"], y, ls="none", marker="|", ms=8, mew=1.8, color=PRINTED.color)
+        left.plot(part["corrected bound"], y, ls="none", marker="|", ms=8, mew=1.8, color=INK)
+        left.plot(part["expected"], y, **look.points, ms=3.5)
+        left.plot(part["printed"], y, ls="none", marker="s", ms=7.5, mfc="none", mec=INK, mew=0.9)
+        right.plot(part["z"], y, **look.points, ms=4.5)
+    axes[0].axvline(fewest, **FEWEST.line, lw=1.2)
+    axes[0].set(xscale="log", xlim=(1000, 130_000))
+    axes[0].minorticks_off()
+    axes[0].set_xticks([1000, 10_000, 100_000], ["1,000", "10,000", "100,000"])
+    axes[0].set_xlabel("questions", fontsize=11)
+    axes[1].axvspan(-2, 2, color=GREY, alpha=0.15, lw=0)
+    axes[1].axvline(0, color=GREY, lw=0.8)
+    axes[1].set(xlim=(-4.2, 4.2), xticks=[-4, -2, 0, 2, 4])
+    axes[1].set_xlabel("z", fontsize=11)
+    axes[0].set_yticks([*place.values()], [f"{model}, {ε}" for model, ε in place])
+    axes[0].set_ylim(0.4, len(place) + 0.6)
+    for ax in axes:
+        ax.tick_params("y", length=0)
+        ax.axhline(len(place) - (rows["model"] == "Dist-1").sum() + 0.5, color=GREY, lw=0.6)
+    key = {"published": Line2D([], [], ls="none", marker="s", ms=7.5, mfc="none", mec=INK, mew=0.9),
+           "edge, expected": Line2D([], [], **EDGE.points, ms=4.5),
+           "node, expected": Line2D([], [], **NODE.points, ms=4.5),
+           "corrected bound": Line2D([], [], ls="none", marker="|", ms=8, mew=1.8, color=INK),
+           "printed bound": Line2D([], [], ls="none", marker="|", ms=8, mew=1.8, color=PRINTED.color)}  # fmt: skip
+    fig.legend(key.values(), key, loc="outside upper center", ncols=3, handletextpad=0.2, columnspacing=1)
     return fig
 
 
-def counts(curves, table, fewest):
-    """Questions over ε, a panel for each model and ordering: bounds, expected counts, runs and published numbers."""
-    fig, axes = plt.subplots(2, 2, figsize=(4.8, 3.3), sharex=True, sharey=True)
-    for (model, ordering), ax in zip(product(("Dist-1", "Dist-2"), ("edge", "node")), axes.flat, strict=True):
-        look = EDGE if ordering == "edge" else NODE
-        line, part = (f[(f["model"] == model) & (f["ordering"] == ordering)] for f in (curves, table))
-        ax.loglog(line["ε"], line["printed bound"], **PRINTED.line, lw=2)
-        ax.loglog(line["ε"], line["corrected bound"], **CORRECTED.line, lw=1.4)
-        ax.loglog(line["ε"], line["expected"], **look.line, lw=2.2)
-        ax.axhline(fewest, **FEWEST.line, lw=1.6)
-        at = [float(Fraction(e)) for e in part["ε"]]
-        spread = [part["mean"] - part["low"], part["high"] - part["mean"]]
-        ax.errorbar(at, part["mean"], yerr=spread, **look.points, ms=3.5, capsize=2.5, lw=1)
-        ax.plot(at, part["printed"], ls="none", marker="s", ms=8, mfc="none", mec=INK, mew=1.1)
-    for ax, ordering in zip(axes[0], ("Edge ordering", "Node ordering"), strict=True):
-        ax.set_title(ordering, fontsize=12)
-    for ax, model in zip(axes[:, 1], ("Dist-1", "Dist-2"), strict=True):
-        ax.annotate(model, (1.03, 0.5), xycoords="axes fraction", rotation=-90, va="center", fontsize=12)
-    _name_lines(axes)
-    ticks, epsilons = [1000, 3000, 10_000, 30_000, 100_000], [Fraction(1, m) for m in (20, 10, 5, 2)]
-    axes[0, 0].set_ylim(900, 130_000)
-    axes[0, 0].set_xlim(0.043, 0.58)
-    for ax in axes.flat:
-        ax.minorticks_off()
-        ax.set_yticks(ticks, [f"{tick:,}" for tick in ticks])
-        ax.set_xticks([float(e) for e in epsilons], [str(e) for e in epsilons])
-        ax.tick_params(labelsize=11)
-    fig.supxlabel("ε: the larger, the more similarities tell", fontsize=11)
-    fig.supylabel("questions", fontsize=11)
+def dozen(by_count, expected, sd, own):
+    """Runs by the number of questions; the run with the similarities of the citations themselves is marked."""
+    fig, ax = plt.subplots(figsize=(4.8, 2.2))
+    ax.axvspan(expected - 2 * sd, expected + 2 * sd, color=GREY, alpha=0.15, lw=0)
+    ax.bar(by_count["questions"], by_count["runs"], width=0.7, color=EDGE.color)
+    ax.axvline(expected, color=INK, lw=1.2, ls=":")
+    top = by_count["runs"].max()
+    ax.text(expected - 0.06, 1.16 * top, f"expected {expected:.2f}", ha="right", va="top", fontsize=11)
+    ax.plot(own, 1.07 * top, "v", color=INK, ms=8)
+    ax.text(own + 0.25, 1.16 * top, f"the citations: {own}", va="top", fontsize=11)
+    ax.set(xlabel="questions of edge ordering", ylabel="runs", ylim=(0, 1.2 * top), xticks=by_count["questions"])
     return fig
-
-
-def _name_lines(axes):
-    """Name each line and marker once, beside it."""
-    dist1, dist2 = axes[0], axes[1]
-    for ax, at, text, color in (
-        (dist1[0], (0.05, 86_000), "bound, printed", PRINTED.color),
-        (dist1[0], (0.05, 17_500), "corrected", CORRECTED.color),
-        (dist1[0], (0.05, 3_900), "expected", EDGE.color),
-        (dist1[1], (0.05, 3_500), "expected", NODE.color),
-        (dist1[1], (0.05, 19_500), "both bounds", INK),
-        (dist1[0], (0.05, 1_450), "fewest possible", FEWEST.color),
-    ):
-        ax.text(*at, text, color=color, fontsize=11)
-    key = [Line2D([], [], ls="none", marker="s", ms=8, mfc="none", mec=INK, mew=1.1),
-           Line2D([], [], ls="none", marker="o", ms=3.5, color=INK)]  # fmt: skip
-    dist2[0].legend(key, ["published", "our mean"], loc="upper right", fontsize=11, handletextpad=0.1, borderaxespad=0)
 
 
 def readings(rank, epsilons):
