@@ -13,7 +13,7 @@ from book.reports.ledger import read_paper
 WANTED = {
     "transitive inference": "01-questions.html#def-transitivity",
     "theorem 2": "05-edge-ordering.html#thm-edge-printed",
-    "figure 9.2": "09-cora.html#fig-cora-levels",
+    "figure 9.3": "09-cora.html#fig-cora-levels",
     "what is L": "03-integral.html#ch-integral",
     "cite": "run.html#ch-cite",
     "proposition 4": "A2-edge-ordering.html#prop-edge-dist2",
