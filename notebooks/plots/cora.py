@@ -155,14 +155,3 @@ def curves(recalls, zoom):
         pd.DataFrame({"ordering": name, "questions": at[name], "recall": recall[at[name]]})
         for name, recall in recalls.items()
     )
-
-
-def family(means, functions, steps, printed):
-    """Mean questions of edge and node ordering in one cell, for each function and rounding; then the printed ones."""
-    between = "\N{NO-BREAK SPACE}/ "
-    counts = means.map("{:,.0f}".format)
-    text = (counts["edge"] + between + counts["node"]).unstack()
-    shown = text.loc[list(functions), list(steps)].rename_axis(columns=None).reset_index()
-    of_print = between.join(f"**{printed[ordering]:,}**" for ordering in ("edge", "node"))
-    shown.loc[len(shown)] = ["**printed**", of_print, *[""] * (len(steps) - 1)]
-    return shown

@@ -75,9 +75,9 @@ def dozen(by_count, expected, sd, own):
     ax.bar(by_count["questions"], by_count["runs"], width=0.7, color=EDGE.color)
     ax.axvline(expected, color=INK, lw=1.2, ls=":")
     top = by_count["runs"].max()
-    ax.text(expected - 0.06, 1.16 * top, f"expected {expected:.2f}", ha="right", va="top", fontsize=11)
+    ax.text(expected - 0.15, 1.16 * top, f"expected {expected:.2f}", ha="right", va="top", fontsize=11)
     ax.plot(own, 1.07 * top, "v", color=INK, ms=8)
-    ax.text(own + 0.25, 1.16 * top, f"the citations: {own}", va="top", fontsize=11)
+    ax.text(own + 0.4, 1.16 * top, f"the citations: {own}", va="top", fontsize=11)
     ax.set(xlabel="questions of edge ordering", ylabel="runs", ylim=(0, 1.2 * top), xticks=by_count["questions"])
     return fig
 
