@@ -4,14 +4,27 @@ import matplotlib.pyplot as plt
 import numpy as np
 import seaborn as sns
 from book.companion.figures import BLUE, EDGE, GREEN, GREY, INK, MATCH, NODE, NONMATCH, RED, SKY
+from matplotlib.lines import Line2D
+from matplotlib.patches import Polygon
 from notebooks.plots import real_crowds
+from scipy.spatial import ConvexHull
 
 #: What the figures show, for readers who cannot see them.
 ALT = {
+    "fig-faulty-example": (
+        "Twelve numbered circles in three groups of five, four and three, twice, joined by lines for answers. On the "
+        "left a thick line joins r4 to r9, and the shading of the first group includes r9, which has no line to its "
+        "own group. On the right there are more lines, among them from r9 to all of its group, and the shading "
+        "follows the groups."
+    ),
+    "fig-faulty-evidence": (
+        "Two curves from zero, of the evidence against the number of votes. The one for yes rises to 2.6 with one vote "
+        "and levels off at 4.4. The one for no falls to -1.6 and levels off at -1.9."
+    ),
     "fig-faulty-ways": (
-        "Four rising curves. The noisy ordering climbs fastest and ends close to one. Edge ordering stops early "
-        "at about three quarters. Member votes and control queries climb slowly and end, after more answers, "
-        "below the noisy ordering."
+        "Four rising curves. That of the noisy ordering rises fastest and ends close to one. That of edge ordering "
+        "ends early at about three quarters. Those of member votes and control queries rise slowly and end, after "
+        "more answers, below that of the noisy ordering."
     ),
     "fig-faulty-once": (
         "Four scatter plots over the place of the mistake. Matches called different leave precision at one; their "
@@ -41,6 +54,54 @@ LOOKS = {
 OPEN = {"mfc": "none", "mew": 1.4}
 
 
+def _places():
+    """Where the twelve citations are drawn: three groups, with r4 and r9 next to each other."""
+    rings = [
+        ((0.0, 0.0), 1.0, [72, 144, 216, 0, 288]),
+        ((3.1, 0.0), 0.9, [90, 0, 270, 180]),
+        ((1.55, -2.4), 0.7, [90, 210, 330]),
+    ]
+    angles = [(center, radius, np.radians(angle)) for center, radius, turns in rings for angle in turns]
+    return np.array([(x + r * np.cos(angle), y + r * np.sin(angle)) for (x, y), r, angle in angles])
+
+
+def example(asked, ends, wrong):
+    """The answers that two strategies buy about the twelve citations, and the clusters with which they end."""
+    fig, axes = plt.subplots(1, len(asked), figsize=(6.4, 3.05))
+    at = _places()
+    for ax, (way, rows) in zip(axes, asked.items(), strict=True):
+        for cluster in np.unique(ends[way]):
+            points = at[ends[way] == cluster]
+            corners = points[ConvexHull(points).vertices]
+            ax.add_patch(Polygon(corners, fc="#9aa3ad", ec="#9aa3ad", lw=26, joinstyle="round", alpha=0.28, zorder=0))
+        for i, j, same in rows:
+            look = (MATCH if same else NONMATCH).line | {"lw": 1.6 if same else 1.0}
+            if {i, j} == set(wrong):
+                look = {"color": BLUE, "lw": 4.0}
+            ax.plot(*at[[i, j]].T, **look, zorder=1)
+        ax.plot(*at.T, "o", ms=19, mfc="w", mec=INK, mew=0.8, zorder=2)
+        for record, place in enumerate(at, start=1):
+            ax.text(*place, f"r{record}", ha="center", va="center", size=10.5, color="k", zorder=3)
+        ax.set(title=f"{way}: {len(rows)} answers", xlim=(-1.6, 4.6), ylim=(-3.3, 1.55), aspect="equal")
+        ax.axis("off")
+    lines = [Line2D([], [], **MATCH.line), Line2D([], [], color=BLUE, lw=4), Line2D([], [], **NONMATCH.line, lw=1)]
+    fig.legend(lines, ["yes", "wrong yes", "no"], loc="outside lower center", ncols=3)
+    return fig
+
+
+def evidence(worth, most_for, most_against):
+    """The evidence of votes that agree, and its limits."""
+    fig, ax = plt.subplots(figsize=(6.4, 2.7))
+    for (yes, part), most in zip(worth.groupby("yes", sort=False), (most_for, -most_against), strict=True):
+        look, said = (MATCH, "yes") if yes else (NONMATCH, "no")
+        ax.plot(part["votes"], part["evidence"], **look.line, marker="os"[not yes], label=f"all say {said}")
+        ax.axhline(most, color=look.color, ls=":", lw=1.2)
+    ax.axhline(0, color=GREY, lw=0.8)
+    ax.set(xlabel="votes on one pair", ylabel="evidence (nats)", xlim=(0, 8.2), ylim=(-2.6, 5.2))
+    ax.legend(loc="center right")
+    return fig
+
+
 def ways(curves, ends, up_to):
     """F1 against answers for each way to ask: means of the runs, and the range of the last way."""
     fig, ax = plt.subplots(figsize=(6.4, 3.2))
@@ -56,7 +117,7 @@ def ways(curves, ends, up_to):
         mean, inside = np.mean(rows, axis=0), answers <= end["answers"]
         ax.plot(answers[inside], mean[inside], **look, label=way)
         ax.plot(end["answers"], end["F1"], marker, ms=7, color=look["color"])
-    ax.set(xlabel="answers paid", ylabel="F1", xlim=(0, up_to), ylim=(0, 1.03))
+    ax.set(xlabel="answers paid for", ylabel="F1", xlim=(0, up_to), ylim=(0, 1.03))
     fig.legend(loc="outside upper center", ncols=2)
     return fig
 
