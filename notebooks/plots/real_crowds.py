@@ -4,9 +4,15 @@ from itertools import cycle
 
 import matplotlib.pyplot as plt
 from book.companion.figures import EDGE, EVIDENCE, GREEN, GREY, INK, MATCH, NODE, NOISY, NONMATCH, RED, SKY
+from matplotlib.ticker import PercentFormatter
 
 #: What the figures show, for readers who cannot see them.
 ALT = {
+    "fig-crowds-similar": (
+        "Three panels, one for each crowd. The share of wrong votes on matches rises from left to right on gym and "
+        "landmarks, and stays below a tenth on allsports. On non-matches it is largest at the left and falls on gym; "
+        "on allsports it is above zero only for the most similar tenth, on landmarks near zero everywhere."
+    ),
     "fig-crowds-answers": (
         "Nine curves in each of three panels. On gym, that of noisy ordering starts at 0.9 and stays near 0.95; on "
         "allsports it rises with the others and passes 0.95 first; on landmarks it rises later than that of edge "
@@ -25,8 +31,8 @@ ALT = {
     ),
 }
 
-#: What a chapter compares first: noisy ordering, alone or after a heuristic that believes every answer, which is drawn,
-#: too, and the best of the others.
+#: The strategies with thicker lines: noisy ordering, alone or after edge ordering, edge ordering itself, and the best
+#: of the others.
 NAMED = ("noisy", "edge, then noisy", "most similar once", "edge")
 
 #: How each strategy is drawn.
@@ -43,22 +49,39 @@ LOOKS = {
 }
 
 
+def where_wrong(shares):
+    """The share of wrong votes on each crowd, from the most similar matches and non-matches to the least similar."""
+    names = shares["crowd"].unique()
+    fig, (axes,) = plt.subplots(1, len(names), figsize=(6.4, 2.9), squeeze=False)
+    for ax, (crowd, part) in zip(axes, shares.groupby("crowd", sort=False), strict=True):
+        for match, look, marker in ((True, MATCH, "o"), (False, NONMATCH, "s")):
+            own = part[part["match"] == match]
+            words = "matches, wrongly called different" if match else "non-matches, wrongly called the same"
+            ax.plot(own["group"], own["wrong"], marker=marker, ms=5, **look.line, label=words)
+        ax.set(title=crowd, ylim=(0, None), xlim=(0.5, shares["group"].max() + 0.5), xticks=[])
+        ax.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    axes[len(axes) // 2].set_xlabel("most similar   →   least similar")
+    axes[0].set_ylabel("wrong votes")
+    fig.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=1)
+    return fig
+
+
 def answers_paid_for(curves, level):
     """F1 of each strategy on each crowd."""
     names = curves["crowd"].unique()
-    fig, (axes,) = plt.subplots(1, len(names), figsize=(6.4, 3.2), sharey=True, squeeze=False)
+    fig, (axes,) = plt.subplots(1, len(names), figsize=(6.4, 3.9), sharey=True, squeeze=False)
     for ax, (crowd, part) in zip(axes, curves.groupby("crowd", sort=False), strict=True):
         for name, look in LOOKS.items():
             own = part[(part["ordering"] == name) & (part["answers"] > 0)]
-            plain = {"color": GREY, "linestyle": "-", "lw": 0.8, "alpha": 0.6, "zorder": 1}
-            ax.plot(own["answers"], own["F1"], **({"lw": 1.6} | look if name in NAMED else plain), label=name)
+            width = {"lw": 1.8} if name in NAMED else {"lw": 1.0, "zorder": 1}
+            ax.plot(own["answers"], own["F1"], **(width | look), label=name)
         ax.set(title=crowd, xlabel="answers paid for")
         ax.set(ylim=(0, 1.02), xscale="log", xlim=(20, part["answers"].max()))
         ax.axhline(level, color=GREY, lw=0.8)
     axes[0].set_ylabel("F1")
     lines = {line.get_label(): line for line in axes[0].get_lines()}
-    shown = {name: lines[name] for name in NAMED} | {"others": lines["hybrid"]}
-    fig.legend(shown.values(), shown, loc="outside upper center", ncols=3, columnspacing=1.0, handlelength=1.7)
+    shown = {name: lines[name] for name in LOOKS}
+    fig.legend(shown.values(), shown, loc="outside upper center", ncols=3, columnspacing=1.0, handlelength=2.4)
     return fig
 
 
@@ -78,7 +101,7 @@ def votes_wrong(counts):
 
 
 def reliability(bins, least):
-    """The share of records that are right, against what is stated, in bins with at least so many records."""
+    """The share of records that are right, against what is stated, in bins with at least `least` records."""
     fig, ax = plt.subplots(figsize=(6.4, 3.6))
     ax.plot([0, 1], [0, 1], color=GREY, lw=1, ls="--")
     bins = bins[bins["records"] >= least]

@@ -107,7 +107,7 @@ def test_the_chapter_runs_on_another_crowd(crowds_path, tmp_path):
     for name, source in SOURCES.items():
         exec(source, known)
         if name == "rc-parameters":
-            known |= dict.fromkeys(("ties", "cora_runs", "data_sets", "n_jobs"), 1)
+            known |= dict.fromkeys(("ties", "cora_runs", "n_jobs"), 1)
             known |= {"crowds": str(tmp_path), "real": ["other"]}
         if name == "rc-imports":
             known["BUDGET"] = 100
