@@ -6,14 +6,17 @@ from book.companion.figures import EDGE, EVIDENCE, FEWEST, GREY, INK, MATCH, NOD
 
 #: What the figures show, for readers who cannot see them.
 ALT = {
-    "fig-gap-cora": (
-        "Two panels of four bars on a logarithmic axis. Left, cora as it is: those of edge ordering, node ordering and "
-        "evidence ordering with learned densities are the shortest; with known densities it is longer. Right, made "
-        "independent: the bars of evidence ordering are far shorter than those of both heuristics."
+    "fig-gap-evidence": (
+        "Eight rows of bars, four citations of r2's own paper above four of another paper. Left, similarities: the longest "
+        "bar, ringed, is that of r6, of the other paper. Right, evidence: three of the four bars of the own paper point to "
+        "a match, two of the four of the other. Its two bars against a match are longer, and its sum is negative, while "
+        "the sum of the own paper is positive."
     ),
-    "fig-gap-record": (
-        "Two rows of dots between 0 and 1. The rightmost dot of all, ringed, lies in the row of the other "
-        "cluster; more dots of the row of its own cluster lie above one half."
+    "fig-gap-cora": (
+        "Two panels of four bars. Left, cora as it is: those of edge ordering, node ordering and evidence ordering with "
+        "learned densities are about equally long; with known densities it is more than twice as long. Right, shuffled: "
+        "the bar of node ordering is the longest by far, that of edge ordering is short, and those of evidence ordering "
+        "are hardly visible."
     ),
     "fig-gap-dependence": (
         "Two histograms on a logarithmic scale. Shuffled, the sums lie within about five deviations; as they "
@@ -26,7 +29,7 @@ ALT = {
 }
 
 #: What the table of all rows shows.
-COLUMNS = ["node", "edge", "edge exact", "evidence", "learned", "records", "records exact", "lower bound"]
+COLUMNS = ["node", "edge", "edge exact", "evidence", "learned", "placing", "placing exact", "lower bound"]
 
 #: Evidence ordering that learns the densities.
 LEARNED = Style(
@@ -43,37 +46,44 @@ NAMES = {
 }
 
 
-def cora(mean, ideal):
-    """Questions beyond the fewest possible, with cora's similarities as they are and shuffled."""
-    fig, axes = plt.subplots(1, 2, figsize=(4.8, 2.5), sharex=True, sharey=True)
-    names = [label for label, _ in NAMES.values()]
-    for ax, (name, title) in zip(axes, {"as it is": "cora, as it is", "shuffled": "shuffled"}.items(), strict=True):
-        beyond = mean.loc[name, list(NAMES)] - ideal
-        ax.barh(names, beyond, color=[look.color for _, look in NAMES.values()], height=0.55, left=0.1)
-        for y, number in enumerate(beyond):
-            ax.text(1.25 * (number + 0.1), y, f"{number:,.{int(number < 10)}f}", va="center")
-        ax.set(title=title, xscale="log", xlim=(0.1, 9000))
-        ax.set_xticks([0.1, 10, 1000], ["0.1", "10", "1,000"])
-        ax.minorticks_off()
+def evidence(others, sums):
+    """The similarities of one record to two clusters, and the evidence in them, with its sums."""
+    fig, axes = plt.subplots(1, 2, figsize=(6.4, 3.5), sharey=True)
+    names, places, top = [], [], 0
+    for (paper, own), look in zip(others.groupby("paper"), (MATCH, NONMATCH), strict=True):
+        y = top + np.arange(len(own) + 1)
+        axes[0].barh(y[:-1], own["similarity"], height=0.6, color=look.color)
+        axes[1].barh(y[:-1], own["evidence"], height=0.6, color=look.color)
+        axes[1].barh(y[-1], sums[paper], height=0.6, **look.fill)
+        axes[1].text(max(sums[paper], 0) + 0.2, y[-1], f"{sums[paper]:+.2f}", va="center")
+        for at, w in zip(y, own["similarity"], strict=False):
+            axes[0].text(w + 0.01, at, f"{w:.2f}", va="center")
+        names, places, top = [*names, *own.index, "sum"], [*places, *y], y[-1] + 1.7
+        axes[0].text(0.52, y[0] - 0.75, ("its own paper", "another paper")[paper], ha="right", color=look.color)
+    best = others["similarity"].to_numpy().argmax()
+    at = [place for place, name in zip(places, names, strict=True) if name != "sum"][best]
+    axes[0].barh(at, others["similarity"].iloc[best], height=0.6, fill=False, edgecolor=INK, lw=1.6)
+    axes[1].axvline(0, color=GREY, lw=1)
+    axes[0].set(xlim=(0, 0.52), xlabel="similarity to r2", yticks=places, yticklabels=names, ylim=(top - 1, -1.1))
+    axes[1].set(xlim=(-3.2, 2.2), xlabel="evidence for a match")
+    for ax in axes:
         ax.tick_params(axis="y", length=0)
-    axes[0].invert_yaxis()
-    fig.supxlabel("questions beyond the fewest possible", fontsize=11)
     return fig
 
 
-def record(similarities):
-    """The similarities of one record to its own cluster and to another, with the votes."""
-    own, other = similarities["own"], similarities["other"]
-    fig, ax = plt.subplots(figsize=(6.4, 2.3))
-    for y, values, style in ((1, own, MATCH), (0, other, NONMATCH)):
-        ax.plot(values, np.full(len(values), y), **style.points, ms=7)
-        votes = f"{(values > 0.5).sum()} : {(values < 0.5).sum()}"
-        ax.text(1.04, y, votes, va="center", fontsize=11)
-    ax.plot(other.max(), 0, "o", ms=15, mfc="none", mec=INK, mew=1.3)
-    ax.axvline(0.5, color=GREY, lw=1, ls=":")
-    ax.text(1.04, 1.52, "votes", va="center", fontsize=10)
-    ax.set_yticks([0, 1], ["another\ncluster", "its own\ncluster"])
-    ax.set(xlabel="similarity", xlim=(0, 1.02), ylim=(-0.5, 1.5))
+def cora(mean, ideal):
+    """Questions beyond the fewest possible, with cora's similarities as they are and shuffled."""
+    fig, axes = plt.subplots(1, 2, figsize=(6.4, 2.5), sharex=True, sharey=True)
+    names = [label for label, _ in NAMES.values()]
+    for ax, (name, title) in zip(axes, {"as it is": "cora, as it is", "shuffled": "shuffled"}.items(), strict=True):
+        beyond = mean.loc[name, list(NAMES)] - ideal
+        ax.barh(names, beyond, color=[look.color for _, look in NAMES.values()], height=0.6)
+        for y, number in enumerate(beyond):
+            ax.text(number + 12, y, f"{number:,.{int(number < 10)}f}", va="center")
+        ax.set(title=title, xlim=(0, 800))
+        ax.tick_params(axis="y", length=0)
+    axes[0].invert_yaxis()
+    fig.supxlabel("questions beyond the fewest possible", fontsize=11)
     return fig
 
 
