@@ -7,16 +7,16 @@ from book.companion.figures import EDGE, EVIDENCE, FEWEST, GREY, INK, MATCH, NOD
 #: What the figures show, for readers who cannot see them.
 ALT = {
     "fig-gap-evidence": (
-        "Eight rows of bars, four citations of r2's own paper above four of another paper. Left, similarities: the longest "
-        "bar, ringed, is that of r6, of the other paper. Right, evidence: three of the four bars of the own paper point to "
-        "a match, two of the four of the other. Its two bars against a match are longer, and its sum is negative, while "
-        "the sum of the own paper is positive."
+        "Eight rows of bars, four citations of r2's own paper above four of another paper. Left, similarities: "
+        "the longest bar, outlined, is that of r6, of the other paper. Right, evidence: three of the four bars of "
+        "the own paper point to a match, two of the four of the other. The sum is positive for the own paper and "
+        "negative for the other."
     ),
     "fig-gap-cora": (
-        "Two panels of four bars. Left, cora as it is: those of edge ordering, node ordering and evidence ordering with "
-        "learned densities are about equally long; with known densities it is more than twice as long. Right, shuffled: "
-        "the bar of node ordering is the longest by far, that of edge ordering is short, and those of evidence ordering "
-        "are hardly visible."
+        "Two panels of four bars. Left, cora as it is: the bars of edge ordering, node ordering and evidence "
+        "ordering with learned densities are about equally long; with known densities it is more than twice as "
+        "long. Right, shuffled: the bar of node ordering is the longest by far, that of edge ordering is short, "
+        "and those of evidence ordering are hardly visible."
     ),
     "fig-gap-dependence": (
         "Two histograms on a logarithmic scale. Shuffled, the sums lie within about five deviations; as they "
@@ -55,7 +55,7 @@ def evidence(others, sums):
         axes[0].barh(y[:-1], own["similarity"], height=0.6, color=look.color)
         axes[1].barh(y[:-1], own["evidence"], height=0.6, color=look.color)
         axes[1].barh(y[-1], sums[paper], height=0.6, **look.fill)
-        axes[1].text(max(sums[paper], 0) + 0.2, y[-1], f"{sums[paper]:+.2f}", va="center")
+        axes[1].text(max(sums[paper], 0) + 0.2, y[-1], f"{sums[paper]:+.2f}".replace("-", "−"), va="center")
         for at, w in zip(y, own["similarity"], strict=False):
             axes[0].text(w + 0.01, at, f"{w:.2f}", va="center")
         names, places, top = [*names, *own.index, "sum"], [*places, *y], y[-1] + 1.7
