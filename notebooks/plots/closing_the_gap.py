@@ -18,18 +18,11 @@ ALT = {
         "long. Right, shuffled: the bar of node ordering is the longest by far, that of edge ordering is short, "
         "and those of evidence ordering are hardly visible."
     ),
-    "fig-gap-dependence": (
-        "Two histograms on a logarithmic scale. Shuffled, the sums lie within about five deviations; as they "
-        "are, they reach beyond thirty on both sides."
-    ),
     "fig-gap-rows": (
         "For each row the marks of evidence ordering lie left of both heuristics: nearly on the ideal for Dist-2 "
         "and for Dist-1 down to one fifth, then moving right as ε falls."
     ),
 }
-
-#: What the table of all rows shows.
-COLUMNS = ["node", "edge", "edge exact", "evidence", "learned", "placing", "placing exact", "lower bound"]
 
 #: Evidence ordering that learns the densities.
 LEARNED = Style(
@@ -100,17 +93,4 @@ def rows(table, error):
     ax.set_yticks(place, [f"{model}, {epsilon}" for model, epsilon in names])
     ax.set(xlabel="questions asked", xlim=(0, None))
     fig.legend(loc="outside upper center", ncols=3)
-    return fig
-
-
-def dependence(sums):
-    """The standardised evidence between two different clusters, as it is and shuffled."""
-    fig, ax = plt.subplots(figsize=(6.4, 2.9))
-    width = sums["from"].iloc[1] - sums["from"].iloc[0]
-    edges = np.append(sums["from"], sums["from"].iloc[-1] + width)
-    for name, color, dash in (("as it is", EVIDENCE.color, "-"), ("shuffled", INK, "--")):
-        ax.stairs(sums[name], edges, color=color, ls=dash, lw=1.6, label=name)
-    ax.set(yscale="log", ylim=(3e-5, 1), ylabel="share of cluster pairs")
-    ax.set(xlabel="evidence between two different clusters, standardised")
-    ax.legend(loc="upper left")
     return fig
