@@ -52,7 +52,7 @@ def counts(table, fewest):
     axes[0].set_xlabel("questions", fontsize=11)
     axes[1].axvspan(-2, 2, color=GREY, alpha=0.15, lw=0)
     axes[1].axvline(0, color=GREY, lw=0.8)
-    axes[1].set(xlim=(-4.2, 4.2), xticks=[-4, -2, 0, 2, 4])
+    axes[1].set(xlim=(-4.2, 4.2), xticks=[-2, 0, 2])
     axes[1].set_xlabel("z", fontsize=11)
     axes[0].set_yticks([*place.values()], [f"{model}, {ε}" for model, ε in place])
     axes[0].set_ylim(0.4, len(place) + 0.6)
