@@ -67,7 +67,7 @@ def _places():
 
 def example(asked, ends, wrong):
     """The answers that two strategies buy about the twelve citations, and the clusters with which they end."""
-    fig, axes = plt.subplots(1, len(asked), figsize=(6.4, 3.05))
+    fig, axes = plt.subplots(1, len(asked), figsize=(6.4, 2.95))
     at = _places()
     for ax, (way, rows) in zip(axes, asked.items(), strict=True):
         for cluster in np.unique(ends[way]):
@@ -82,7 +82,7 @@ def example(asked, ends, wrong):
         ax.plot(*at.T, "o", ms=19, mfc="w", mec=INK, mew=0.8, zorder=2)
         for record, place in enumerate(at, start=1):
             ax.text(*place, f"r{record}", ha="center", va="center", size=10.5, color="k", zorder=3)
-        ax.set(title=f"{way}: {len(rows)} answers", xlim=(-1.6, 4.6), ylim=(-3.3, 1.55), aspect="equal")
+        ax.set(title=f"{way}: {len(rows)} answers", xlim=(-1.6, 4.6), ylim=(-3.15, 1.5), aspect="equal")
         ax.axis("off")
     lines = [Line2D([], [], **MATCH.line), Line2D([], [], color=BLUE, lw=4), Line2D([], [], **NONMATCH.line, lw=1)]
     fig.legend(lines, ["yes", "wrong yes", "no"], loc="outside lower center", ncols=3)

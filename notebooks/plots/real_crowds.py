@@ -9,9 +9,9 @@ from matplotlib.ticker import PercentFormatter
 #: What the figures show, for readers who cannot see them.
 ALT = {
     "fig-crowds-similar": (
-        "Three panels, one for each crowd. The share of wrong votes on matches rises from left to right on gym and "
-        "landmarks, and stays below a tenth on allsports. On non-matches it is largest at the left and falls on gym; "
-        "on allsports it is above zero only for the most similar tenth, on landmarks near zero everywhere."
+        "Three panels, one for each crowd. The share of wrong votes on matches rises from left to right. On "
+        "non-matches it is largest at the left on gym, and falls; on allsports it is above zero only for the most "
+        "similar fifth, on landmarks near zero everywhere."
     ),
     "fig-crowds-answers": (
         "Nine curves in each of three panels. On gym, that of noisy ordering starts at 0.9 and stays near 0.95; on "
