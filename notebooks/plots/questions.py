@@ -9,8 +9,8 @@ from book.companion.figures import INK, MATCH, NONMATCH
 #: What the figures show, for readers who cannot see them.
 ALT = {
     "fig-citations": (
-        "A triangle of {} numbers, one for each pair of the records. Each paper's own pairs are outlined. Many of them are "
-        "pale, such as {}, and several pairs across papers are dark, above all {}."
+        "A triangle of {} numbers, one for each pair of the records. Each paper's own pairs are outlined. Many of them "
+        "are pale, such as {}, and several pairs across papers are dark, above all {}."
     ),
     "fig-all-orders": (
         "Bar chart: from {} to {} questions; {} is the most common number, and the bars fall steeply towards {}."
@@ -20,8 +20,8 @@ ALT = {
         "r8 and r9; one non-match between r8 and r11 then implies the other five non-matches."
     ),
     "fig-ends": (
-        "Twelve records on a circle, twice. On the left each paper's records are joined by a tree of matches, and each two "
-        "papers by one non-match; on the right all pairs across papers are joined by non-matches."
+        "Twelve records on a circle, twice. On the left each paper's records are joined by a tree of matches, and each "
+        "two papers by one non-match; on the right all pairs across papers are joined by non-matches."
     ),
 }
 

@@ -134,7 +134,9 @@ def still(replays: Replays, names: Sequence[str], question: int, told: Mapping[s
     with_texts = "texts" in told
     fig = plt.figure(figsize=(3.2 * max(2, len(replays)), 7.2 if with_texts else 5))
     circles, progress = fig.subfigures(2, 1, height_ratios=[5.6 if with_texts else 3.1, 1.4])
-    axes = circles.subplots(2 if with_texts else 1, len(replays), squeeze=False, height_ratios=[1, 0.8][: 1 + with_texts])
+    axes = circles.subplots(
+        2 if with_texts else 1, len(replays), squeeze=False, height_ratios=[1, 0.8][: 1 + with_texts]
+    )
     for number, (name, steps) in enumerate(replays.items()):
         at = min(question, len(steps) - 1)
         _circle(axes[0, number], steps, names, at)
