@@ -19,8 +19,9 @@ ALT = {
         "and those of evidence ordering are hardly visible."
     ),
     "fig-gap-rows": (
-        "For each row the marks of evidence ordering lie left of both heuristics: nearly on the ideal for Dist-2 "
-        "and for Dist-1 down to one fifth, then moving right as ε falls."
+        "For Dist-1 the marks of evidence ordering lie far to the left of both heuristics, nearly on the line of the "
+        "fewest possible down to one fifth, then moving right as ε falls. For Dist-2 they lie on that line, edge "
+        "ordering on it or close to it, and node ordering to its right."
     ),
 }
 
