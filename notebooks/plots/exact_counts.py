@@ -12,9 +12,8 @@ ALT = {
     ),
     "fig-counts-moment": (
         "The five records of the first paper on the left, the four of the second on the right. Green lines join r3 and "
-        "r5, r1 and r4, and r6 and r7. Thin dashed lines are the answers no about r4 and r9 and about r3 and r8. A "
-        "thick dashed line from r2 to r6 is the question asked now, and a dotted one from r2 to r7 the pair that it "
-        "settles."
+        "r5, r1 and r4, and r6 and r7. Thin dashed lines from r4 to r9 and from r3 to r8 are known non-matches. A thick "
+        "dashed line from r2 to r6 is the question asked now, and a dotted one from r2 to r7 the pair that it settles."
     ),
     "fig-counts-table1": (
         "Left, relative to the exact counts, the bars of simulation contain one. The published numbers of edge "
@@ -23,8 +22,8 @@ ALT = {
         "of edge ordering."
     ),
     "fig-counts-gap": (
-        "Left: three curves between 0.85 and 1.43, nearly flat over three decades, while log n/k leaves the "
-        "picture at once. Right: a curve that falls from 1.43 to 1.09."
+        "Left: three curves stay between 0.85 and 1.43 over three decades, while log n/k leaves the picture at once. "
+        "Right: a curve falls from 1.43 to 1.09."
     ),
     "fig-counts-million": (
         "Left: for Dist-1 both exact curves rise as parallel straight lines; the stated one for edge ordering is "
