@@ -12,8 +12,9 @@ ALT = {
     ),
     "fig-counts-moment": (
         "The five records of the first paper on the left, the four of the second on the right. Green lines join r3 and "
-        "r5, r1 and r4, and r6 and r7. Thin dashed lines from r4 to r9 and from r3 to r8 are known non-matches. A thick "
-        "dashed line from r2 to r6 is the question asked now, and a dotted one from r2 to r7 the pair that it settles."
+        "r5, r1 and r4, and r6 and r7. Thin dashed lines from r4 to r9 and from r3 to r8 are known non-matches. A "
+        "thick dashed line from r2 to r6 is the question asked now, and a dotted one from r2 to r7 the pair that it "
+        "settles."
     ),
     "fig-counts-table1": (
         "Left, relative to the exact counts, the bars of simulation contain one. The published numbers of edge "
