@@ -25,8 +25,8 @@ ALT = {
     ),
     "fig-cora-levels": (
         "Two panels, edge ordering above node ordering, with a row for each of the twelve functions. For edge "
-        "ordering with more than the title, recall {} comes at two to three thousand questions, with the title "
-        "alone after ten thousand or more. For node ordering it comes after more than four thousand with every "
+        "ordering with more than the title, recall {} comes at about two thousand questions, with the title alone "
+        "after ten thousand or more. For node ordering it comes after more than four thousand with every "
         "function. The end is near twenty thousand questions, and highest for the title alone."
     ),
 }

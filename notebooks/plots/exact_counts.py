@@ -18,9 +18,9 @@ ALT = {
     ),
     "fig-counts-table1": (
         "Left, relative to the exact counts, the bars of simulation contain one. The published numbers of edge "
-        "ordering are close to it; most of node ordering lie below, near the hollow circles of arrival by expected "
-        "size. Right, the printed bounds are two to three times the count of node ordering and up to eight times that "
-        "of edge ordering."
+        "ordering are close to it; most of node ordering lie left of the bars, near the hollow circles of arrival by "
+        "expected size. Right, the printed bounds are two to three times the count of node ordering and up to eight "
+        "times that of edge ordering."
     ),
     "fig-counts-gap": (
         "Left: three curves stay between 0.85 and 1.43 over three decades, while log n/k leaves the picture at once. "
