@@ -10,7 +10,7 @@ from book.companion.figures import BLUE, CORRECTED, EDGE, FEWEST, GREY, INK, MAT
 ALT = {
     "fig-lower-example": (
         "Left: twelve records in three groups of 5, 4 and 3. Solid lines connect each group as a tree, and one dashed "
-        "line joins each two groups. Right: pairs of bars on three steps of similarity. Most non-matches are on the "
+        "line joins every two groups. Right: pairs of bars on three steps of similarity. Most non-matches are on the "
         "lowest step, most matches on the middle one; both kinds are on all three."
     ),
     "fig-lower-table": (
