@@ -13,7 +13,7 @@ ALT = {
     ),
     "fig-edge-three-steps": (
         "Left: matches are on the lowest and the highest third of the scale, non-matches on the middle third. Right: "
-        "over p, the probability that three records are not connected lies above the straight line that the proof "
+        "over p, the probability that a cluster of three is not connected lies above the straight line that the proof "
         "allows until p is one half, and below it from there on."
     ),
     "fig-edge-bounds": (
