@@ -14,9 +14,9 @@ ALT = {
         "lowest step, most matches on the middle one; both kinds are on all three."
     ),
     "fig-lower-table": (
-        "Two panels over epsilon on logarithmic axes. The printed bound rises steeply as epsilon falls, and "
-        "crosses nk and then the number of all pairs. The bound that holds stays flat below nk. The numbers of "
-        "Table 1 lie between it and nk."
+        "Two panels over epsilon on logarithmic axes. The printed bound rises as epsilon falls. Under Dist-1 it "
+        "crosses nk and then the number of all pairs, under Dist-2 only nk. The bound that holds rises, too, but "
+        "stays below nk. The numbers of Table 1 lie between it and nk."
     ),
     "fig-lower-test": (
         "Two panels. In both, a dotted saw-tooth line just under 0.85 for the last bound and a dashed one near 0.81. "

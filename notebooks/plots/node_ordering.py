@@ -29,7 +29,7 @@ ALT = {
     ),
     "fig-node-bounds": (
         "Log-log plot of falling curves. For small clusters the printed bound lies below the exact count, by a "
-        "factor of three for singletons; from clusters of about five records on it lies above it, together with "
+        "factor of three for singletons; from clusters of four records on it lies above it, together with "
         "the corrected bound."
     ),
 }
