@@ -11,7 +11,7 @@ from scipy import stats
 #: What the figures show, for readers who cannot see them.
 ALT = {
     "fig-stop-cora": (
-        "Two curves rise steeply to almost one and then stay level for tens of thousands of questions. A large "
+        "Two curves rise steeply to almost one and then stay level for more than ten thousand questions. A large "
         "mark on each, far to the left, says where the run stops."
     ),
     "fig-stop-calibration": (
@@ -19,8 +19,8 @@ ALT = {
         "all points reach the dotted diagonal or lie below it."
     ),
     "fig-stop-rows": (
-        "For each row two lines from the full count leftwards. Long for node ordering at large ε and under "
-        "Dist-2, short for weak similarities."
+        "For each row and ordering a line from the full count leftwards to the count when stopped. It is long for "
+        "node ordering under Dist-2 and under Dist-1 with large ε, and vanishes for weak similarities."
     ),
     "fig-audit-cost": (
         "A row for each data set, a mark for each recall. On cora all lie below a third. On allsports, on invented "

@@ -7,7 +7,7 @@ from notebooks.plots.real_crowds import LOOKS
 ALT = {
     "fig-which-answers": (
         "A panel for each data set, over the number of answers. On cora node ordering rises first; edge and evidence "
-        "ordering soon overtake it. On the crowds noisy ordering ends highest, on landmarks later than edge and node."
+        "ordering soon overtake it. On the crowds noisy ordering ends highest, on landmarks behind edge on the way."
     ),
 }
 

@@ -14,7 +14,7 @@ ALT = {
     ),
     "fig-certified": (
         "The true recall rises to almost one and stays there. The certified recall stays near zero until the audit "
-        "begins, and then rises in steps to 0.95."
+        "begins, and then rises to 0.95, steeply at first."
     ),
 }
 
