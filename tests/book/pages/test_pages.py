@@ -187,8 +187,8 @@ def test_formulas_are_set_without_a_script_in_letters_that_the_font_has(html):
 
 # --- how long it takes to read ------------------------------------------------------------------------------------
 
-#: Minutes for a chapter, and for all of them.
-CHAPTER, AFTERNOON = 13, 160
+#: Minutes for a chapter, for all of them, and for all of them with the code that is seen.
+CHAPTER, AFTERNOON, WITH_CODE = 12, 150, 210
 #: Code, and what a cell prints whose code is seen; and what is not seen without a click, or not by the eye at all.
 UNREAD = (
     "pre, .cell_input, div.highlight, .cell:not(.tag_hide-input, .tag_remove-input) > .cell_output, "
@@ -208,10 +208,21 @@ def minutes(html):
     return len(words) / 200 + len(equations) / 2
 
 
+def lines_seen(html):
+    """The lines of code that are not folded."""
+    cells = BeautifulSoup(html, "html.parser").select(".cell:not(.tag_hide-input, .tag_hide-cell)")
+    codes = [code.get_text() for cell in cells for code in cell.select(".cell_input pre")]
+    return sum(1 for code in codes for line in code.split("\n") if line.strip())
+
+
 def test_no_chapter_is_long_and_all_are_read_in_an_afternoon(html):
-    found = {name: minutes((html / f"{name}.html").read_text(encoding="utf-8")) for name in STORY}
+    """At six seconds a line of code."""
+    pages = {name: (html / f"{name}.html").read_text(encoding="utf-8") for name in STORY}
+    found = {name: minutes(page) for name, page in pages.items()}
     assert {name: length for name, length in found.items() if length > CHAPTER} == {}
     assert sum(found.values()) <= AFTERNOON
+    lines = {name: lines_seen(page) for name, page in pages.items()}
+    assert min(lines.values()) > 0 and sum(found.values()) + sum(lines.values()) / 10 <= WITH_CODE
 
 
 #: How much time the first page says for a paragraph of links, in minutes.
