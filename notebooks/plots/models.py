@@ -12,7 +12,7 @@ from book.companion.figures import BLUE, GREY, INK, MATCH, NONMATCH, ORANGE
 ALT = {
     "fig-models-citations": (
         "A dot for each pair. Most non-matches are below one fifth, most matches between one fifth and two fifths; two "
-        "non-matches, r2 and r6 and r4 and r9, are among the most similar pairs. Below, two step densities: that of "
+        "non-matches, r2 with r6 and r4 with r9, are among the most similar pairs. Below, two step densities: that of "
         "non-matches falls steeply, that of matches is highest on the middle step."
     ),
     "fig-models-densities": (
