@@ -14,12 +14,11 @@ ALT = {
     "fig-integral-race": (
         "Left, on the scale of similarity: the four matches of r2 lie between 0.15 and 0.32, and the non-match r6 to "
         "the right of all of them, at 0.4. Right: bars for one to four matches, falling from 0.15 to about 0.05, "
-        "with dots close to their tops."
+        "with diamonds close to their tops."
     ),
     "fig-integral-area": (
         "Three panels, for the citations, Dist-1 and Dist-2. In each a dashed outline, the density of non-matches, and "
-        "below it a filled area, which is confined to the largest similarities; in the panel of Dist-2 it is almost "
-        "gone."
+        "below it a filled area, which leaves out the small similarities; in the panel of Dist-2 little is left of it."
     ),
     "fig-integral-shape": (
         "Uniform is nearly a straight line falling with slope minus one; the Dist-1 lines run parallel below it; "
