@@ -265,7 +265,7 @@ class Ordering(Shown, ABC):
 
 class EdgeOrdering(Ordering):
     """Ask about pairs in decreasing order of similarity, unless transitivity gives the answer (Section "The two
-    heuristics").
+    heuristic algorithms").
 
     Parameters
     ----------
