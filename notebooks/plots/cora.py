@@ -11,7 +11,7 @@ ALT = {
     "fig-cora-recall": (
         "Two panels of three rising curves. The ideal is first. Edge ordering stays near zero for a thousand "
         "questions, then climbs steeply and nears one within the first tenth; node ordering starts like the "
-        "ideal, passes nine tenths late and creeps up to one only at the end."
+        "ideal, passes nine tenths after edge ordering and creeps up to one only at the end."
     ),
     "fig-cora-dozen": (
         "Two square matrices with three framed blocks on the diagonal. On the left, cells between the first two blocks "

@@ -9,7 +9,7 @@ from matplotlib.ticker import PercentFormatter
 #: What the figures show, for readers who cannot see them.
 ALT = {
     "fig-crowds-similar": (
-        "Three panels, one for each crowd. The share of wrong votes on matches rises from left to right. On "
+        "Three panels, one for each crowd. The share of wrong votes on matches is lowest at the left. On "
         "non-matches it is largest at the left on gym, and falls; on allsports it is above zero only for the most "
         "similar fifth, on landmarks near zero everywhere."
     ),
