@@ -20,8 +20,8 @@ ALT = {
         "r8 and r9; one non-match between r8 and r11 then implies the other five non-matches."
     ),
     "fig-ends": (
-        "Twelve records on a circle, twice. On the left each paper's records are joined by a tree of matches, and every "
-        "two papers by one non-match; on the right all pairs across papers are joined by non-matches."
+        "Twelve records on a circle, twice. On the left each paper's records are joined by a tree of matches, and "
+        "every two papers by one non-match; on the right all pairs across papers are joined by non-matches."
     ),
 }
 
