@@ -17,6 +17,7 @@
     output.textContent = values[choice.value];
     choice.setAttribute("aria-valuetext", values[choice.value]);
     chart.innerHTML = pictures[choice.value];
+    chart.querySelector("style")?.remove(); // it would be that of the whole page, whose style sheet has it for charts
     sentence.textContent = words[choice.value];
   }
   choice.addEventListener("input", update);
