@@ -3,6 +3,7 @@
 (function () {
   const script = document.currentScript.previousElementSibling; // the settings
   const { label, at, values, pictures, words } = JSON.parse(script.textContent);
+  script.textContent = ""; // the search marks its words in everything on the page, one call deep for each
   const still = document.getElementById(script.dataset.figure).querySelector("img");
   const box = document.createElement("div");
   box.className = "interactive slider";
