@@ -29,7 +29,8 @@ function               basis                     holds when
 
 The claim and the text around it say what a piece is about; the record has the code of the piece, as it stands in the
 call of `check`. The basis is that of the weakest piece for the statement that holds: the printed one or, for pieces
-wrapped in `corrected`, the one in its place. The basis of a piece follows from its numbers: those from random runs are
+wrapped in `corrected`, the one in its place. A piece wrapped in `also` repeats by weaker means what another one shows:
+it must hold, but gives no basis. The basis of a piece follows from its numbers: those from random runs are
 *simulated*, however they are compared, those that were read and not computed in this build *recorded*, and the call
 says so (as tests/notebooks/test_bases.py checks). A claim is *proved* only by a written argument besides, which the
 data name as ``proof: page#label``; without one these are calculations, and *exact*. A universal statement that was only
@@ -59,7 +60,7 @@ from book.companion.evidence import (
 from book.companion.results import NOT_CHECKED, NOT_SHOWN
 
 __all__ = [
-    "BASES", "NOT_CHECKED", "NOT_SHOWN", "Evidence", "agreement", "bounded", "check", "corrected",
+    "BASES", "NOT_CHECKED", "NOT_SHOWN", "Evidence", "agreement", "also", "bounded", "check", "corrected",
     "counterexample", "exceeds", "identity", "inequality", "limit", "outcome", "readings", "simulation", "trend",
     "vanishing",
 ]  # fmt: skip
@@ -125,7 +126,7 @@ def outcome(pieces: Sequence[Evidence]) -> tuple[str, str]:
 def _carrying(pieces: Sequence[Evidence]) -> list[Evidence]:
     """The pieces on which the basis rests: those for the statement that holds."""
     refuted = any(piece.kind == "counterexample" and not piece.corrected for piece in pieces)
-    return [p for p in pieces if p.corrected == refuted and p.kind in BASES]
+    return [p for p in pieces if p.corrected == refuted and p.kind in BASES and not p.also]
 
 
 def corrected(piece: Evidence) -> Evidence:
@@ -135,6 +136,15 @@ def corrected(piece: Evidence) -> Evidence:
     ('counterexample', 'exact')
     """
     return piece._replace(corrected=True)
+
+
+def also(piece: Evidence) -> Evidence:
+    """Mark a piece that shows by weaker means what another one shows, too: it must hold, but gives no basis.
+
+    >>> outcome([agreement(3, 3), also(simulation(3.1, 0.1, 3, size=100))])
+    ('holds', 'exact')
+    """
+    return piece._replace(also=True)
 
 
 def _codes(frame: FrameType, pieces: Sequence[Evidence]) -> list[str]:
@@ -153,7 +163,7 @@ def _as_code(argument: ast.expr) -> str:
     """The code of a piece as Markdown, shortened, and without what marks it as corrected."""
     if isinstance(argument, ast.Starred):
         argument = argument.value
-    if isinstance(argument, ast.Call) and isinstance(argument.func, ast.Name) and argument.func.id == "corrected":
+    if isinstance(argument, ast.Call) and ast.unparse(argument.func).rpartition(".")[2] in ("also", "corrected"):
         argument = argument.args[0]
     text = " ".join(ast.unparse(argument).split())
     text = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
@@ -161,7 +171,7 @@ def _as_code(argument: ast.expr) -> str:
 
 
 def _line(piece: Evidence) -> str:
-    role = "*instead:* " if piece.corrected else ""
+    role = "*instead:* " if piece.corrected else "*also:* " if piece.also else ""
     return (
         f"- {role}{'' if piece.holds else '**does not hold** – '}{piece.what + ': ' * bool(piece.what)}{piece.figure}"
     )

@@ -29,6 +29,7 @@ class Evidence(NamedTuple):
     figure: str  # the number that shows it (Markdown)
     where: str = ""  # at which cases something was tried, if it was not derived for all: "exact at ..."
     corrected: bool = False  # whether it concerns the corrected statement
+    also: bool = False  # whether it shows by weaker means what another piece shows, too
     what: str = ""  # its code (Markdown), which `check` reads
 
 

@@ -2,7 +2,6 @@
 
 A chapter draws a figure and passes it on once::
 
-    use_style()
     fig, ax = plt.subplots()
     ax.plot(x, model.green.pdf(x), **MATCH.line, label="matches")
     figure(fig, "fig-dist1", caption="...", alt="...", data=frame)
@@ -87,7 +86,7 @@ _shown: set[str] = set()
 
 
 def use_style() -> None:
-    """Set the house style for every figure drawn afterwards.
+    """Set the house style for every figure drawn afterwards, as the import of this module does.
 
     Text in figures becomes outlines, so that it does not depend on the reader's fonts. Identifiers are hashed with a
     constant salt, so that equal figures are equal files.
@@ -263,3 +262,6 @@ def _save(facts: dict[str, str], parameters: Mapping[str, Any] | None, **files: 
     for suffix, content in files.items():
         results.write(folder / f"{facts['name']}.{suffix}", content)
     _shown.add(facts["name"])
+
+
+use_style()

@@ -169,7 +169,7 @@ def pieces(evidence: list[dict[str, Any]]) -> list[str]:
     """The evidence as a list; pieces for the printed statement come first."""
     lines = []
     for piece in sorted(evidence, key=lambda piece: piece["corrected"]):
-        role = "*Instead:* " if piece["corrected"] else ""
+        role = "*Instead:* " if piece["corrected"] else "*Also:* " if piece.get("also") else ""
         shown = ": ".join(filter(None, (piece["what"], f"*{piece['figure']}*")))
         lines.append(f"- {role}{'' if piece['holds'] else '**Does not hold:** '}{shown}")
     return lines or ["No evidence was recorded."]

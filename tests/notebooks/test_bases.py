@@ -93,7 +93,7 @@ class Reader(ast.NodeVisitor):
                 (caption,) = (word.value for word in call.keywords if word.arg == "caption")
                 if max(map(self.level, call.args)) == READ and "said" not in ast.unparse(caption):
                     self.wrong.append(f"a caption does not say that it is recorded: {ast.unparse(call)}")
-            if isinstance(call, ast.Call) and (name := ast.unparse(call.func)) in EVIDENCE:
+            if isinstance(call, ast.Call) and (name := ast.unparse(call.func).removeprefix("ev.")) in EVIDENCE:
                 words = {word.arg: word.value for word in call.keywords}
                 level = max(map(self.level, [*call.args, *(words[word] for word in words if word not in ABOUT)]))
                 said = ast.unparse(words["basis"]).strip("'") if "basis" in words else EVIDENCE[name]
