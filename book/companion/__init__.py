@@ -13,6 +13,7 @@ _HOME = {
     "parameters": "ranges.parameters",
     "recorded": "recording.recorded",
     "slider": "charts.slider.show",
+    "stepper": "charts.stepper.show",
     "table": "figures.table",
     "uses": "results.uses",
 }

@@ -106,9 +106,12 @@ def _stripped(notebook: Any) -> Any:
 
 
 def _answered(notebook: Any) -> Any:
-    """The notebook without its last cell, whose answers it keeps (see `book.make.numbers`)."""
+    """The notebook without its last cell, whose answers it keeps, and says (see `book.make.numbers`)."""
     (output,) = notebook.cells.pop()["outputs"]
-    notebook.metadata["numbers"] = json.loads(output["text"])
+    notebook.metadata["numbers"] = answers = json.loads(output["text"])
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            cell.source = numbers.fill(cell.source, answers)
     return notebook
 
 

@@ -124,14 +124,14 @@ def asking(chapter: Chapter) -> dict[str, Any]:
     return notebook | {"cells": [*notebook["cells"], cell]}
 
 
-def fill(text: str, answers: Mapping[str, str]) -> str:
-    """The text with what was computed; a value within its tolerance stays."""
+def fill(text: str, answers: Mapping[str, str], *, tolerant: bool = False) -> str:
+    """The text with what was computed; for a source, which is `tolerant`, a value within its tolerance stays."""
     done, last = [], 0
     for number in find(text):
         if number.asks not in answers:
             raise BuildError(f"no chapter answers <!--{number.asks}-->")
         right = answers[number.asks]
-        if number.value != right and not _close(number, right):
+        if number.value != right and not (tolerant and _close(number, right)):
             done += [text[last : number.start], right]
             last = number.end
     return "".join([*done, text[last:]])

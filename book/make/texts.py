@@ -57,18 +57,18 @@ class Texts:
                 found += self.page(chapter).corrected(cell["source"], code=cell["cell_type"] == "code")[1]
             found += numbers_otherwise(chapter, notebook) if computed else []
         for path, text in numbers.on_pages(self.src).items() if computed else ():
-            found += numbers.differences(path.name, text, numbers.fill(text, self.answers))
+            found += numbers.differences(path.name, text, numbers.fill(text, self.answers, tolerant=True))
         return found
 
     def write(self, root: Path) -> list[Path]:
         """Correct the sources; which files that changes."""
         paths = {chapter.path: partial(self._corrected, chapter) for chapter in self.executed}
-        paths |= {path.relative_to(self.src): lambda text, _: numbers.fill(text, self.answers)
+        paths |= {path.relative_to(self.src): lambda text, _: numbers.fill(text, self.answers, tolerant=True)
                   for path in numbers.on_pages(self.src)}  # fmt: skip
         return [path for path, change in paths.items() if numbers.rewrite(root / path, change)]
 
     def _corrected(self, chapter: Chapter, text: str, code: bool) -> str:
-        filled = text if code else numbers.fill(text, self.executed[chapter]["metadata"]["numbers"])
+        filled = text if code else numbers.fill(text, self.executed[chapter]["metadata"]["numbers"], tolerant=True)
         return self.page(chapter).corrected(filled, code=code)[0]
 
 
@@ -76,7 +76,7 @@ def numbers_otherwise(chapter: Chapter, executed: Mapping[str, Any]) -> list[str
     """A line for each number of a chapter that its text says otherwise than it was computed."""
     answers = executed["metadata"]["numbers"]
     return [line for text in numbers.texts(chapter.notebook())
-            for line in numbers.differences(chapter.slug, text, numbers.fill(text, answers))]  # fmt: skip
+            for line in numbers.differences(chapter.slug, text, numbers.fill(text, answers, tolerant=True))]  # fmt: skip
 
 
 def _merged(source: dict[str, Any], executed: dict[str, Any]) -> dict[str, Any]:

@@ -4,15 +4,15 @@ A chapter passes a figure and its caption to `book.companion.figures.show`, whic
 alternative text in the metadata of the output. Here the output becomes the MyST directive that Sphinx numbers and
 cross-references: `_directive` decides how a caption ends, and what surrounds a figure. The output that shows the
 caption to readers of the notebook is left out. A recorded claim becomes a box after its cell (see
-`book.sphinx_ext.claims`), and a cell that does nothing but check claims is only these boxes. Text and captions become
-MyST (see `book.make.plain`). The executed notebook itself is not changed.
+`book.sphinx_ext.claims`). Folded cells that follow each other become one, whose label says what each draws or checks.
+Text and captions become MyST (see `book.make.plain`). The executed notebook itself is not changed.
 """
 
 from __future__ import annotations
 
-import ast
 import copy
 import json
+import re
 from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
@@ -30,6 +30,7 @@ def to_myst(notebook: dict[str, Any], text: Page) -> dict[str, Any]:
     page = copy.deepcopy(notebook)
     _join_parameters(page)
     _label_folded_cells(page, number_of(text.path.stem))
+    _join_folded_cells(page)
     for cell in page["cells"]:
         if cell["cell_type"] == "markdown":
             cell["source"] = text.myst("".join(cell["source"]))
@@ -90,7 +91,7 @@ def _directive(facts: dict[str, str], data: dict[str, Any], page: Path) -> str:
 
 
 def _with_verdicts(cell: dict[str, Any]) -> list[dict[str, Any]]:
-    """The cell, and in a cell of their own the boxes of the claims that it checks; alone if it does nothing else.
+    """The cell, and in a cell of their own the boxes of the claims that it checks.
 
     The boxes are not outputs, because on a wide screen they stand in the margin of the text.
     """
@@ -100,9 +101,7 @@ def _with_verdicts(cell: dict[str, Any]) -> list[dict[str, Any]]:
     cell["outputs"] = [output for output in cell["outputs"] if "verdict" not in output]
     boxes = {"cell_type": "markdown", "id": f"{cell['id'][:56]}-claims", "metadata": {},
              "source": "\n\n".join(f"{FENCE}{{verdict}} {name}\n{FENCE}" for name in checked)}  # fmt: skip
-    code = ast.parse("".join(cell["source"])).body
-    only_checks = all(ast.unparse(statement).startswith("check(") for statement in code)
-    return [boxes] if only_checks and not cell["outputs"] else [cell, boxes]
+    return [cell, boxes]
 
 
 def _join_parameters(page: dict[str, Any]) -> None:
@@ -114,7 +113,7 @@ def _join_parameters(page: dict[str, Any]) -> None:
 
 
 def _label_folded_cells(page: dict[str, Any], number: str) -> None:
-    """Label each folded cell with its figures and tables ("Code: Figure 5.2") or with its first comment."""
+    """Label each folded cell with its first comment, in which its figures and tables have their numbers."""
     counts = {"figure": 0, "table": 0}
     for cell in page["cells"]:
         shown = []
@@ -123,7 +122,25 @@ def _label_folded_cells(page: dict[str, Any], number: str) -> None:
             if kind in counts:
                 counts[kind] += 1
                 shown.append(f"{kind.title()} {number}.{counts[kind]}")
-        if {"hide-input", "hide-cell"} & set(cell["metadata"].get("tags", [])):
-            first = "".join(cell["source"]).partition("\n")[0]
-            label = f"Code: {', '.join(shown) or first.removeprefix('#').strip()}"
+        if _fold(cell):
+            label = "".join(cell["source"]).partition("\n")[0].removeprefix("#").strip()
+            if shown:  # in place of the word "Figure" or "Table"
+                label = f"Code of {', '.join(shown)}: {re.sub('^(Figure|Table)s?: ', '', label)}"
             cell["metadata"]["mystnb"] = {"code_prompt_show": label, "code_prompt_hide": label}
+
+
+def _fold(cell: dict[str, Any]) -> set[str]:
+    """How a cell is folded: without its outputs, with them, or not at all."""
+    return {"hide-input", "hide-cell"} & set(cell["metadata"].get("tags", []))
+
+
+def _join_folded_cells(page: dict[str, Any]) -> None:
+    """Make one of the labelled cells that follow each other and are folded alike."""
+    for first, cell in reversed([*pairwise(page["cells"])]):
+        if _fold(cell) and _fold(first) == _fold(cell):
+            first["source"] = "\n\n".join("".join(part["source"]) for part in (first, cell))
+            first["outputs"] += cell["outputs"]
+            labels = first["metadata"]["mystnb"]
+            for way, label in cell["metadata"]["mystnb"].items():
+                labels[way] += f" · {label}"
+            page["cells"].remove(cell)
