@@ -1,12 +1,14 @@
 """Repeat an experiment with independent seeds, over a grid of settings, and summarise the results.
 
+The experiment of the paper is `simulated_queries`: questions about a data set drawn from a model.
+
 Repetitions run in joblib; the results do not depend on the number of processes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,16 +16,18 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from crowder import validation
+from crowder.datasets import synthetic
+from crowder.models import SimilarityModel
 from crowder.optional import needing
+from crowder.oracles import Oracle, Truth
+from crowder.orderings import edge_ordering, node_ordering
+from crowder.resolution import Resolution
 from crowder.validation import Seed
-
-if TYPE_CHECKING:
-    from crowder.oracles import Oracle
 
 with needing("experiments"):
     from joblib import Parallel, delayed
 
-__all__ = ["mean_interval", "repeat", "replay", "sweep"]
+__all__ = ["mean_interval", "repeat", "replay", "simulated_queries", "sweep"]
 
 #: The confidence level of the intervals of `mean_interval`.
 CONFIDENCE = 0.95
@@ -118,6 +122,74 @@ def sweep(
                 raise ValueError(f"function must not return a result {taken[0]!r}, the name of a setting")
             rows.append({**point, "repetition": r, **result})
     return pd.DataFrame(rows)
+
+
+def simulated_queries(
+    model: SimilarityModel,
+    sizes: Sequence[int],
+    orderings: Mapping[str, Callable[..., Resolution]] | None = None,
+    *,
+    rng: Seed,
+) -> dict[str, int]:
+    """Draw a data set from a model, as the paper's Table 1 does, and count the questions of each ordering about it.
+
+    All orderings get the same similarities. Over many data sets the mean tends to E[Q], which `crowder.expected_queries`
+    computes exactly for edge ordering, and for node ordering with records in random order.
+
+    Parameters
+    ----------
+    model : SimilarityModel
+        Its densities f_g within clusters and f_r across.
+    sizes : sequence of int
+        Sizes of the k clusters, of n records.
+    orderings : mapping of str to callable, optional
+        Each is called as ``ordering(similarity, oracle, rng=rng)`` and returns a `Resolution`, as
+        :func:`crowder.edge_ordering` does; the similarities are condensed. By default edge and node ordering, under the
+        names "edge" and "node".
+    rng : int or numpy.random.Generator, keyword only
+        Draws the similarities; then the orderings take from it what they need, in turn.
+
+    Returns
+    -------
+    dict of str to int
+        The number of questions Q of each ordering.
+
+    Raises
+    ------
+    ValueError
+        If a size is not a positive whole number.
+
+    See Also
+    --------
+    crowder.expected_queries : the exact mean.
+    crowder.experiments.sweep : repeats this for several models.
+
+    Notes
+    -----
+    O(n**2 log n). Section "Experimental Observations", data sets (i) and Table 1.
+
+    Examples
+    --------
+    >>> from crowder import dist1, node_ordering
+    >>> simulated_queries(dist1(0.3), [5, 4, 3], rng=7)
+    {'edge': 16, 'node': 15}
+    >>> def shuffled(w, crowd, rng): return node_ordering(w, crowd, order="random", rng=rng)
+    >>> simulated_queries(dist1(0.3), [5, 4, 3], {"in random order": shuffled}, rng=7)
+    {'in random order': 19}
+    """
+    if orderings is None:
+        orderings = {"edge": edge_ordering, "node": node_ordering}
+    what = "orderings must be a mapping from names to functions, such as {'edge': crowder.edge_ordering}"
+    for ordering in validation.kind(orderings, Mapping, what).values():
+        validation.kind(ordering, Callable, what)  # type: ignore[arg-type]
+    generator = validation.generator(rng, "similarities")
+    data = synthetic(sizes, model, rng=generator)
+    crowd, counts = Truth(data.labels), {}
+    for name, ordering in orderings.items():
+        run = validation.kind(ordering(data.condensed, crowd, rng=generator), Resolution,
+                              f"ordering {name!r} must return a Resolution")  # fmt: skip
+        counts[name] = run.n_queries
+    return counts
 
 
 def replay(strategy: Any, oracle: Oracle, labels: ArrayLike, *, budget: float = float("inf")) -> pd.DataFrame:

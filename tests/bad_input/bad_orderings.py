@@ -113,5 +113,9 @@ TABLE = {
         Row(lambda: experiments.mean_interval([1, nan]), ValueError, "values must be finite, not nan"),
         Row(lambda: experiments.repeat(lambda rng: 1, 1, rng=np.random.Generator(LEGACY._bit_generator)),
             TypeError, "rng must be a seed or a generator that can spawn others"),
+        Row(lambda: experiments.simulated_queries(cr.dist1(0.3), [2], {"edge"}, rng=7), TypeError, "orderings must be"),
+        Row(lambda: experiments.simulated_queries(cr.dist1(0.3), [2], {"edge": 1}, rng=7), TypeError, "orderings must"),
+        Row(lambda: experiments.simulated_queries(cr.dist1(0.3), [2], {"edge": cr.EdgeOrdering}, rng=7),
+            TypeError, "EdgeOrdering"),
     ],
 }  # fmt: skip

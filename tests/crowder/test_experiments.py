@@ -1,11 +1,14 @@
 """Repetition and summary: seeds, processes, intervals."""
 
 import numpy as np
+import pandas as pd
 import pytest
+from reference import edge_questions, node_questions
 
-from crowder import EdgeOrdering, Truth
+from crowder import EdgeOrdering, Truth, dist1, dist2, edge_ordering, expected_queries, node_ordering
 from crowder.beyond import NoisyOrdering
-from crowder.experiments import mean_interval, repeat, replay, sweep
+from crowder.datasets import synthetic
+from crowder.experiments import mean_interval, repeat, replay, simulated_queries, sweep
 
 
 def draw(rng, shift=0):
@@ -51,6 +54,28 @@ def test_interval_of_a_few_values(values, quantile):
 def test_one_repetition_has_a_mean_and_no_interval():
     mean, low, high = mean_interval([5.0])
     assert mean == 5.0 and np.isnan(low) and np.isnan(high)
+
+
+def in_random_order(similarity, oracle, rng):
+    return node_ordering(similarity, oracle, order="random", rng=rng)
+
+
+@pytest.mark.parametrize("model", [dist1(0.3), dist2(0.2)], ids=lambda model: model.name)
+def test_simulated_questions_have_the_exact_mean(model):
+    orderings, runs = {"node": in_random_order, "edge": edge_ordering}, 4000
+    counts = pd.DataFrame(repeat(simulated_queries, runs, model=model, sizes=[4, 3, 1], orderings=orderings, rng=3))
+    exact = pd.Series({name: expected_queries(model, [4, 3, 1], name) for name in orderings})
+    assert ((counts.mean() - exact).abs() <= 4.5 * counts.std() / runs**0.5).all()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_simulated_questions_are_those_of_the_plain_orderings_about_the_drawn_data(seed):
+    sizes, model = [5, 3, 2, 1], dist1(0.3)
+    data = synthetic(sizes, model, rng=seed)
+    w, crowd, no_ties = data.similarity, Truth(data.labels), np.zeros((data.n, data.n))
+    by_size = np.argsort(-(w.sum(axis=1) - np.diag(w)))
+    asked = {"edge": edge_questions(w, no_ties, crowd), "node": node_questions(w, no_ties, crowd, by_size)}
+    assert simulated_queries(model, sizes, rng=seed) == {name: len(pairs) for name, pairs in asked.items()}
 
 
 LABELS = [0, 1, 0, 1, 1]
