@@ -133,8 +133,8 @@ def simulated_queries(
 ) -> dict[str, int]:
     """Draw a data set from a model, as the paper's Table 1 does, and count the questions of each ordering about it.
 
-    All orderings get the same similarities. Over many data sets the mean tends to E[Q], which `crowder.expected_queries`
-    computes exactly for edge ordering, and for node ordering with records in random order.
+    All orderings get the same similarities. Over many data sets the mean tends to E[Q], the result of
+    `crowder.expected_queries`, which is exact for edge ordering, and for node ordering with records in random order.
 
     Parameters
     ----------
