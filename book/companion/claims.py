@@ -33,8 +33,9 @@ wrapped in `corrected`, the one in its place. A piece wrapped in `also` repeats 
 it must hold, but gives no basis. The basis of a piece follows from its numbers: those from random runs are
 *simulated*, however they are compared, those that were read and not computed in this build *recorded*, and the call
 says so (as tests/notebooks/test_bases.py checks). A claim is *proved* only by a written argument besides, which the
-data name as ``proof: page#label``; without one these are calculations, and *exact*. A universal statement that was only
-tried is exact for the cases tried, which the page names (`Evidence.where`).
+data name as ``proof: page#label``; without one these are calculations, and *exact*. Where the code does not derive the
+statement itself, but checks calculations within the argument, the data say *argued*. A universal statement that was
+only tried is exact for the cases tried, which the page names (`Evidence.where`).
 """
 
 from __future__ import annotations

@@ -100,8 +100,8 @@ def judge(declared: dict[str, dict], records: dict[str, dict], *, complete: bool
         failed = [piece for piece in pieces if not piece["holds"]]
         shown = (failed or pieces or [{"what": "", "figure": "no evidence was recorded"}])[0]
         found = {"status": _status(claim, record["found"]), "basis": record["basis"]}
-        if found["basis"] == "proved" and not claim["proof"]:
-            found["basis"] = "exact"  # calculations with symbols, but no written argument that rests on them
+        if found["basis"] == "proved":  # calculations with symbols, with or without a written argument around them
+            found["basis"] = "exact" if not claim["proof"] else "argued" if claim["basis"] == "argued" else "proved"
         computed = claim["basis"] == "recorded" and found["basis"] in ("exact", "simulated")
         entries.append(record | claim | found | {
             "expected": status_and_basis(claim), "what": shown["what"], "figure": shown["figure"],

@@ -127,10 +127,10 @@ class ClaimDirective(SphinxDirective):
     def grounds(self, entry: dict[str, Any]) -> list[nodes.Node]:
         """How we know: the written argument, or where it was tried; and what of the paper it touches."""
         known = {}
-        if entry["basis"] == "proved" and entry["proof"]:
+        if entry["basis"] in ("proved", "argued") and entry["proof"]:
             label = entry["proof"].partition("#")[2]
             role = "prf:ref" if label.startswith(("thm-", "prop-", "cor-", "lem-")) else "ref"
-            known["Proved"] = f"in {{{role}}}`{label}`. In prose only: {entry['prose']}."
+            known[entry["basis"].title()] = f"in {{{role}}}`{label}`. In prose only: {entry['prose']}."
         elif entry["basis"] == "exact" and entry["where"]:
             known["Exact"] = f"at {entry['where']}."
         if entry["id"][0] != "B":

@@ -38,15 +38,15 @@ def test_no_claim_rests_on_itself():
 
 @pytest.mark.parametrize("name", GIVEN)
 def test_a_claim_declares_what_a_reader_needs_and_nothing_that_contradicts_its_verdict(name):
-    """An amended claim says what holds instead and whom that affects; a proved one names its written argument."""
+    """An amended claim says what holds instead and whom that affects; a proved or argued one names its argument."""
     given = GIVEN[name]
     status, basis = given["status"], given.get("basis", "")
-    paper, amended, proved = name[0] in "CE", status in AMENDED, basis == "proved"
+    paper, amended, proved = name[0] in "CE", status in AMENDED, basis in ("proved", "argued")
     needed = {"place": True, "statement": True, "corrected": amended, "affects": paper and amended, "proof": proved,
               "stands": paper and given.get("kind", "result") == "result" and status != "holds", "prose": proved,
               "touches": paper, "rests_on": name[0] == "C", "about": name[0] == "E"}  # fmt: skip
     assert re.fullmatch(r"[BCE]\d\d+", name) and given.keys() <= needed.keys() | {"status", "basis", "kind"}
-    assert status in STATUSES and basis in {"", *BASES} and given.get("kind", "result") in KINDS
+    assert status in STATUSES and basis in {"", "argued", *BASES} and given.get("kind", "result") in KINDS
     lists = ("touches", "rests_on", "about")
     has = {key for key, value in given.items() if value or key in ("touches", "rests_on")} | (
         {"place"} if not paper else set()
@@ -98,7 +98,7 @@ def declared(tmp_path):
 
     def read(*names, status="holds", basis="exact", statement="s"):
         made = {"place": "p", "statement": statement, "status": status, "basis": basis, "touches": [], "rests_on": []}
-        made |= {"proof": "note#thm-shown"} if basis == "proved" else {}
+        made |= {"proof": "note#thm-shown"} if basis in ("proved", "argued") else {}
         text = json.dumps({"claims": dict.fromkeys(names, made)})  # which is YAML, without aliases
         (tmp_path / "book" / "data" / "claims.yml").write_text(text)
         return read_declared(tmp_path)
@@ -138,6 +138,11 @@ def test_calculations_without_a_written_argument_are_exact(judged):
     assert judged(found(basis="proved"), basis="proved")["basis"] == "proved"
     assert judged(found(basis="proved"), basis="exact")["basis"] == "exact"
     assert judged(found(basis="exact"), basis="proved")["changed"]
+
+
+def test_an_argument_of_which_code_checks_calculations_is_called_argued(judged):
+    assert judged(found(basis="proved"), basis="argued")["basis"] == "argued"
+    assert judged(found(basis="exact"), basis="argued")["changed"]
 
 
 def test_a_record_belongs_to_a_claim_and_in_a_whole_book_each_claim_has_one(declared, tmp_path):
