@@ -6,17 +6,17 @@ import ast
 import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from IPython.display import Markdown, display
+from IPython.display import display
 
-__all__ = ["parameters"]
+__all__ = ["RANGE", "differing", "parameters", "read"]
 
 _NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 #: The range that a comment ends with, as in "drawn, in (0, 0.5)" or "growing, at least 2, each in [1, inf)".
-_RANGE = re.compile(r"(?:at least (?P<count>\d+), )?(?:each )?in (?P<interval>(\[|\()([^ ,]+), ([^ ,]+)(\]|\)))$")
+RANGE = re.compile(r"(?:at least (?P<count>\d+), )?(?:each )?in (?P<interval>(\[|\()([^ ,]+), ([^ ,]+)(\]|\)))$")
 _TYPES = {"int": (int, "an integer"), "float": ((int, float), "a number"), "bool": (bool, "True or False"),
           "str": (str, "a text")}  # fmt: skip
 
@@ -33,10 +33,17 @@ def parameters(chapter: str) -> None:
     Traceback (most recent call last):
     ValueError: races is 0, but must be an integer in [1, inf)
     """
-    given, others = sys._getframe(1).f_globals, []
-    for name, kind, value, comment in _book(chapter):
+    if others := differing(chapter, sys._getframe(1).f_globals):
+        said = f"**Not the book's parameters:** {'; '.join(others)}."
+        display({"text/markdown": said, "text/plain": said}, raw=True)
+
+
+def differing(chapter: str, given: Mapping[str, Any]) -> list[str]:
+    """Which values are not the book's, in words; a ValueError for one with which the chapter cannot run."""
+    others = []
+    for name, kind, value, comment in read(chapter):
         found, inner = given[name], kind.removeprefix("list[").removesuffix("]")
-        spec = _RANGE.search(comment)
+        spec = RANGE.search(comment)
         count, interval = (int(spec["count"] or 1), spec["interval"]) if spec else (1, "[-inf, inf]")
         parts = found if kind != inner else [found]
         if not (isinstance(parts, list) and len(parts) >= count and all(_fits(p, inner, interval) for p in parts)):
@@ -46,11 +53,10 @@ def parameters(chapter: str) -> None:
             raise ValueError(f"{name} is {found!r}, but must be {wanted}{hint}")
         if found != value:
             others.append(f"`{name}` is {_shown(found)} instead of {_shown(value)}")
-    if others:
-        display(Markdown(f"**Not the book's parameters:** {'; '.join(others)}."))
+    return others
 
 
-def _book(chapter: str) -> Iterator[tuple[str, str, Any, str]]:
+def read(chapter: str) -> Iterator[tuple[str, str, Any, str]]:
     """Name, type, value in the book and comment of each parameter."""
     (path,) = _NOTEBOOKS.rglob(f"{chapter}.ipynb")
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]

@@ -74,9 +74,9 @@ class Texts:
 
 def numbers_otherwise(chapter: Chapter, executed: Mapping[str, Any]) -> list[str]:
     """A line for each number of a chapter that its text says otherwise than it was computed."""
-    answers = executed["metadata"]["numbers"]
-    return [line for text in numbers.texts(chapter.notebook())
-            for line in numbers.differences(chapter.slug, text, numbers.fill(text, answers, tolerant=True))]  # fmt: skip
+    texts, answers = numbers.texts(chapter.notebook()), executed["metadata"]["numbers"]
+    filled = [numbers.fill(text, answers, tolerant=True) for text in texts]
+    return [line for said in zip(texts, filled, strict=True) for line in numbers.differences(chapter.slug, *said)]
 
 
 def _merged(source: dict[str, Any], executed: dict[str, Any]) -> dict[str, Any]:

@@ -1,11 +1,15 @@
-"""papermill, as it is, knows every parameter of every chapter: its type, and what it is for."""
+"""papermill, as it is, knows every parameter of every chapter: its type, what it is for, and what it may be."""
 
 import ast
+import re
 
+import nbformat
+import papermill
 import pytest
 from papermill.inspection import inspect_notebook
 from papermill.translators import PythonTranslator
 
+from book.companion import ranges
 from book.make.chapters import read_chapters
 from book.make.environment import ROOT
 
@@ -28,3 +32,41 @@ def test_papermill_shows_type_default_and_help_of_each_parameter(chapter):
         assert len(seen[name]["help"]) > 3, name
         # It would pass on a tuple, or a number that is the key of a dictionary, as a text.
         assert ast.literal_eval(PythonTranslator.translate(default)) == default, name
+
+
+@pytest.mark.parametrize("chapter", read_chapters(ROOT), ids=lambda c: c.slug)
+def test_the_books_own_parameters_are_in_their_ranges_and_every_number_has_one(chapter):
+    asked = dict.fromkeys(name for name, kind, _, comment in ranges.read(chapter.slug)
+                          if "str" not in kind and "bool" not in kind and not ranges.RANGE.search(comment))  # fmt: skip
+    assert [*asked] in ([], ["member_votes"])  # pairs of numbers
+    assert ranges.differing(chapter.slug, chapter.defaults()) == []
+
+
+REFUSED = {
+    "races": [(0, "an integer in [1, inf)"), (1.5, "an integer"), (True, "an integer"), ("5", "an integer")],
+    "epsilons": [([], "a list of at least 1, each a number in (0, 0.5)"), ([0.1, 0.5], "in (0, 0.5)"),
+                 ([0.1, float("nan")], "in (0, 0.5)"), ("[0.1]", "papermill passes a list with -y"), (0.1, "a list")],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "value", "words"), [(n, *row) for n, rows in REFUSED.items() for row in rows])
+def test_what_a_chapter_cannot_run_with_is_refused_in_a_line_that_names_it(name, value, words):
+    given = {"seed": 2017, "races": 100, "epsilons": [0.1]} | {name: value}
+    with pytest.raises(ValueError, match=f"^{name} is [^\n]*{re.escape(words)}[^\n]*$"):
+        ranges.differing("03-integral", given)
+
+
+def test_papermill_alone_says_which_parameters_are_not_the_books(tmp_path):
+    notebook = nbformat.read(ROOT / "notebooks" / "03-integral.ipynb", as_version=4)
+    notebook.cells = notebook.cells[:4]  # as far as the imports
+    nbformat.write(notebook, tmp_path / "in.ipynb")
+
+    def said(**given):
+        ran = papermill.execute_notebook(tmp_path / "in.ipynb", None, parameters=given, progress_bar=False)
+        return [output["data"]["text/plain"] for cell in ran.cells[-1:] for output in cell["outputs"]]
+
+    assert said() == said(races=100_000) == []
+    (line,) = said(races=10, epsilons=[0.2])
+    assert "`races` is `10` instead of `100000`; `epsilons` is `[0.2]` instead of `[0.1, 0.3]`" in line
+    with pytest.raises(papermill.PapermillExecutionError, match="races is 0, but must be an integer in "):
+        said(races=0)
