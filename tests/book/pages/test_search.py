@@ -15,6 +15,7 @@ WANTED = {
     "theorem 2": "05-edge-ordering.html#thm-edge-printed",
     "figure 9.3": "09-cora.html#fig-cora-levels",
     "what is L": "03-integral.html#ch-integral",
+    "Monte Carlo": "03-integral.html#sec-l-monte-carlo",
     "cite": "run.html#ch-cite",
     "proposition 4": "A2-edge-ordering.html#prop-edge-dist2",
     "similarity for cora": "09-cora.html#sec-cora-functions",
