@@ -4,7 +4,7 @@ from itertools import combinations
 
 import matplotlib.pyplot as plt
 import numpy as np
-from book.companion.figures import INK, MATCH, NONMATCH
+from book.companion.figures import INK, MATCH, NONMATCH, SKY
 
 #: What the figures show, for readers who cannot see them.
 ALT = {
@@ -59,6 +59,18 @@ def good_order(questions, known, same, names):
         _lines(ax, known[q], same, place, set(questions[: q + 1]))
         _records(ax, place)
         ax.set(xlim=(-0.85, 2.0), ylim=(-0.3, 1.3), title=f"after question {q + 1}")
+    return fig
+
+
+def all_orders(frame, mean):
+    """The share of all orders that ask each number of questions, as bars with the number of orders."""
+    fig, ax = plt.subplots(figsize=(6.4, 2.9))
+    ax.bar(frame["questions"], 100 * frame["share"], color=SKY, width=0.7)
+    for questions, count, share in frame.itertuples(index=False):
+        ax.text(questions, 100 * share + 0.8, f"{count:,}", ha="center", fontsize=9)
+    ax.axvline(mean, color=INK, lw=1.2, ls=":")
+    ax.text(mean + 0.06, 47, f"mean {mean:.2f}", fontsize=9.5)
+    ax.set(xlabel="questions asked", ylabel="share of all orders (%)", ylim=(0, 51))
     return fig
 
 
