@@ -4,7 +4,8 @@
 a question; `simulate_placing` counts its questions for more records than fit in a matrix. `Stopping` ends a run when
 the pairs left are unlikely to match, `Audit` when a sample shows that few matches are left. For crowds that err,
 `Answers` keeps all answers, `ErrorRates` says how reliable they are, `NoisyOrdering` chooses its questions by them, and
-`resolve` turns them into clusters.
+`resolve` turns them into clusters. `hybrid_ordering`, `member_votes`, `most_similar_once` and `edge_then_noisy` are
+other strategies, to compare with.
 """
 
 from crowder.beyond.answers import Answers
@@ -12,6 +13,7 @@ from crowder.beyond.audit import Audit, Audited
 from crowder.beyond.error_rates import ErrorRates
 from crowder.beyond.evidence_ordering import EvidenceOrdering
 from crowder.beyond.noisy_ordering import NoisyOrdering, Resolved
+from crowder.beyond.others import edge_then_noisy, hybrid_ordering, member_votes, most_similar_once
 from crowder.beyond.placing_ordering import Placed, PlacingOrdering
 from crowder.beyond.placing_runs import simulate_placing
 from crowder.beyond.resolving import resolve
@@ -19,5 +21,6 @@ from crowder.beyond.stopping import Stopped, Stopping
 
 __all__ = [
     "Answers", "Audit", "Audited", "ErrorRates", "EvidenceOrdering", "NoisyOrdering", "Placed", "PlacingOrdering",
-    "Resolved", "Stopped", "Stopping", "resolve", "simulate_placing",
+    "Resolved", "Stopped", "Stopping", "edge_then_noisy", "hybrid_ordering", "member_votes", "most_similar_once",
+    "resolve", "simulate_placing",
 ]  # fmt: skip

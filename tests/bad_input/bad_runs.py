@@ -122,6 +122,12 @@ TABLE = {
         Row(lambda: next(control_queries(V, lambda i, j: "no", rng=7)), TypeError, "the answer to (0, 1) must be True"),
         Row(lambda: next(control_queries(V, crowd, errors=(0, 0.1), rng=7)),
             ValueError, "false_yes of errors must be a rate of errors in (0, 1/2), not 0"),
+        Row(lambda: next(cr.beyond.hybrid_ordering(V, crowd, theta=2, rng=7)), ValueError, "theta must be in [0, 1]"),
+        Row(lambda: next(cr.beyond.hybrid_ordering(pairs_of((0, 1, 0.5)), crowd, rng=7)),
+            ValueError, "similarity must have every pair"),
+        Row(lambda: next(cr.beyond.member_votes(V, crowd, votes=2, rng=7)), ValueError, "votes must be an odd number"),
+        Row(lambda: next(cr.beyond.most_similar_once(V, crowd, unasked=0.1, rng=7)),
+            ValueError, "unasked must be a finite number, from -inf to 0, not 0.1"),
     ],
     "The journal, as far as `test_journal` has not": [
         Row(lambda: crowder_tool.Journal(crowd, None), TypeError, "path must"),
