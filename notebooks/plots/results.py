@@ -2,10 +2,14 @@
 
 import matplotlib.pyplot as plt
 import seaborn as sns
-from book.companion.figures import EDGE, EVIDENCE, FEWEST, GREEN, GREY, INK, NODE, SKY
+from book.companion.figures import EDGE, EVIDENCE, FEWEST, GREEN, GREY, INK, MATCH, NODE, NONMATCH, SKY
 
 #: What the figures show, for readers who cannot see them.
 ALT = {
+    "fig-results-walks": (
+        "Jagged lines over the members of a cluster. Ten solid ones, for a record's own cluster, rise and cross a "
+        "horizontal line, T, at about thirty members; ten dashed ones, for another cluster, fall."
+    ),
     "fig-results-growth": (
         "Questions against the number of records, both on logarithmic axes. Edge ordering, node ordering and placing "
         "with certainty rise in parallel, with slope one; the two curves that allow an error rise at first and are "
@@ -16,6 +20,18 @@ ALT = {
         "line at 1.43, the others stay below it."
     ),
 }
+
+
+def walks(frame, enough):
+    """The evidence of some records for a cluster, over its members, and how much is enough to accept them."""
+    fig, ax = plt.subplots(figsize=(6.4, 3.2))
+    for name, look in (("own", MATCH), ("another", NONMATCH)):
+        first, *_ = ax.plot(frame.filter(regex=f"^{name} "), lw=1.1, **look.line)
+        first.set_label(f"{name} cluster")
+    ax.axhline(enough, color=INK, ls=":", label="$T$, enough to accept")
+    ax.set(xlabel="members of the cluster", ylabel="evidence", xlim=(0, len(frame)))
+    ax.legend(loc="lower left")
+    return fig
 
 
 def growth(frame):
