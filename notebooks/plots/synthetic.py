@@ -12,8 +12,9 @@ ALT = {
     "fig-counts": (
         "A row for each of the nine settings, on a logarithmic scale of questions. In each, the published numbers of "
         "edge ordering and of node ordering lie on the expected numbers, which fall as ε grows, and the bounds lie to "
-        "the right of them, farthest for edge ordering as printed. Beside it, z: all dots but one lie in the shaded "
-        "band, on both sides of zero; the one outside is edge ordering under Dist-1 with ε = 1/2."
+        "the right of them, farthest for edge ordering as printed. Beside it, z: all dots but two lie in the shaded "
+        "band, on both sides of zero; those outside are edge ordering under Dist-1 with ε = 1/2, to its left, and with "
+        "ε = 1/4, to its right. Hollow circles, for records in random order, lie to the left of it in several rows."
     ),
     "fig-dozen-runs": (
         "Bar chart of runs by the number of questions. It has one peak beside the expected number, and almost all runs "
@@ -45,6 +46,8 @@ def counts(table, fewest):
         left.plot(part["expected"], y, **look.points, ms=3.5)
         left.plot(part["printed"], y, ls="none", marker="s", ms=7.5, mfc="none", mec=INK, mew=0.9)
         right.plot(part["z"], y, **look.points, ms=4.5)
+    shuffled = (part["printed"] - part["random order"]) / part["sd"]  # of node ordering
+    right.plot(shuffled, y, **NODE.points, ms=6.5, mfc="none", zorder=1)
     axes[0].axvline(fewest, **FEWEST.line, lw=1.2)
     axes[0].set(xscale="log", xlim=(1000, 130_000))
     axes[0].minorticks_off()
@@ -52,7 +55,7 @@ def counts(table, fewest):
     axes[0].set_xlabel("questions", fontsize=11)
     axes[1].axvspan(-2, 2, color=GREY, alpha=0.15, lw=0)
     axes[1].axvline(0, color=GREY, lw=0.8)
-    axes[1].set(xlim=(-4.2, 4.2), xticks=[-2, 0, 2])
+    axes[1].set(xlim=(min(-4.2, shuffled.min() - 0.5), 4.2), xticks=[-5, -2, 0, 2])
     axes[1].set_xlabel("z", fontsize=11)
     axes[0].set_yticks([*place.values()], [f"{model}, {ε}" for model, ε in place])
     axes[0].set_ylim(0.4, len(place) + 0.6)
@@ -62,6 +65,7 @@ def counts(table, fewest):
     key = {"published": Line2D([], [], ls="none", marker="s", ms=7.5, mfc="none", mec=INK, mew=0.9),
            "edge, expected": Line2D([], [], **EDGE.points, ms=4.5),
            "node, expected": Line2D([], [], **NODE.points, ms=4.5),
+           "in random order": Line2D([], [], **NODE.points, ms=6.5, mfc="none"),
            "corrected bound": Line2D([], [], ls="none", marker="|", ms=8, mew=1.8, color=INK),
            "printed bound": Line2D([], [], ls="none", marker="|", ms=8, mew=1.8, color=PRINTED.color)}  # fmt: skip
     fig.legend(key.values(), key, loc="outside upper center", ncols=3, handletextpad=0.2, columnspacing=1)
