@@ -72,7 +72,7 @@ def wasted(asked, at):
     return fig
 
 
-def three_steps(model, p, apart, allowed):
+def three_steps(model, frame, p):
     """The two densities of the model, and for three records over p what the second step claims, and what holds."""
     fig, (ax, chances) = plt.subplots(1, 2, figsize=(6.4, 2.9))
     for law, look, label in ((model.green, MATCH, "matches $f_g$"), (model.red, NONMATCH, "non-matches $f_r$")):
@@ -83,11 +83,10 @@ def three_steps(model, p, apart, allowed):
     ax.text(5 / 6, 3 * p + 0.1, "$p$", ha="center")
     ax.set(xlabel="similarity", title="densities", ylim=(0, 4.9))
     ax.legend(loc="upper right", handlelength=0.8)
-    x = np.linspace(0, 1, 201)
-    chances.plot(x, apart(x), color=EDGE.color, label="not connected")
-    chances.plot(x, allowed(x), **PRINTED.line | {"color": INK}, label="allowed by step 2")
-    chances.plot([p, p], [allowed(p), apart(p)], color=GREY, lw=1)
-    chances.plot([p, p], [allowed(p), apart(p)], "o", color=INK, ms=4)
+    chances.plot(frame["p"], frame["not connected"], color=EDGE.color, label="not connected")
+    chances.plot(frame["p"], frame["allowed"], **PRINTED.line | {"color": INK}, label="allowed by step 2")
+    ends = frame.loc[frame["p"] == p, ["allowed", "not connected"]].iloc[0]
+    chances.plot([p, p], ends, "o-", color=GREY, lw=1, mfc=INK, mec=INK, ms=4)
     chances.set(xlabel="$p$", title="three records", ylim=(0, 1.45), yticks=[0, 0.5, 1])
     chances.legend(loc="upper right")
     return fig
@@ -112,7 +111,19 @@ def two_clusters(frame, crossing, epsilon):
     return fig
 
 
-def components(clusters):
+def components(graphs, growth):
+    """For each number of records the two clusters, and a sentence with their questions."""
+    states = {}
+    for records, parts in graphs.items():
+        (a, b), found = map(len, parts), growth.loc[records]
+        states[records] = _chains(parts), (
+            f"{a} and {b} components: {a} · {b} = {a * b:,} questions about non-matches and {records - 2} about "
+            f"matches. On average {found['exact']:,.1f} questions; the printed bound allows {found['printed']:,.1f}."
+        )
+    return states
+
+
+def _chains(clusters):
     """For each cluster, given the sizes of its components, its records in rows, those of one component as a chain."""
     fig, axes = plt.subplots(1, 2, figsize=(6.4, 2.6))
     for ax, sizes in zip(axes, clusters, strict=True):
@@ -120,7 +131,7 @@ def components(clusters):
         across = int(np.ceil(np.sqrt(2 * len(place))))
         y, x = np.divmod(place, across)
         x = np.where(y % 2, across - 1 - x, x)  # every other row from right to left: neighbours in a chain are adjacent
-        ends = np.cumsum(sorted(sizes, reverse=True))[:-1]
+        ends = np.cumsum(sizes)[:-1]
         ax.plot(np.insert(x.astype(float), ends, np.nan), np.insert(-y, ends, 0), color=EDGE.color, lw=20 / across)
         ax.plot(x, -y, "o", color=EDGE.color, ms=60 / across)
         ax.set(aspect="equal", title=f"{len(sizes)} components")
