@@ -123,16 +123,25 @@ def looks(frame, epsilons):
     return fig
 
 
-def outlines_and_distances(epsilons, dial, distances):
-    """What `models` draws: the outlines of the densities, and H² and its approximation along the dial."""
-    parts = []
+def states(epsilons):
+    """The pictures of `models` with a sentence each, by ε, and what they draw."""
+    parts, pictures = [], {}
     for epsilon, name, law in product(epsilons, NAMES, LAWS):
         x, density = outline(getattr(getattr(cr, name)(epsilon), law))
         columns = {"model": name, "epsilon": epsilon, "density_of": law, "x": x, "density": density}
         parts.append(pd.DataFrame(columns))
-    for name, (distance, near) in distances.items():
+    dial = np.geomspace(0.01, 0.49, 30)
+    for name, near in (("dist1", dial**2 / 2), ("dist2", dial)):
+        distance = [getattr(cr, name)(epsilon).hellinger2 for epsilon in dial]
         parts.append(pd.DataFrame({"model": name, "epsilon": dial, "H2": distance, "approximation": near}))
-    return pd.concat(parts)
+    drawn = pd.concat(parts)
+    for epsilon in epsilons:
+        hint, proof = cr.dist1(epsilon), cr.dist2(epsilon)
+        pictures[epsilon] = models(drawn, epsilon), (
+            f"H² is {hint.hellinger2:.3f} for Dist-1 and {proof.hellinger2:.3f} for Dist-2; "
+            f"the total variation is {hint.total_variation:.2f} and {proof.total_variation:.2f}."
+        )
+    return pictures, drawn
 
 
 def extremes(frame):
