@@ -11,6 +11,7 @@ from book.make.chapters import read_chapters
 from book.make.environment import ROOT
 
 CHAPTERS = {chapter.slug: chapter for chapter in read_chapters(ROOT)}
+REPLAYS = ("which-imports", "which-cora", "which-curve", "which-replays")
 
 
 def run(slug, *cells, **given):
@@ -29,7 +30,7 @@ def audits(tmp_path):
 
 @pytest.fixture
 def replays(tmp_path):
-    return run("15-which-ordering", "which-imports", "which-cora", "which-replays", crowds=str(tmp_path))
+    return run("15-which-ordering", *REPLAYS, crowds=str(tmp_path))
 
 
 @pytest.fixture
@@ -81,7 +82,7 @@ def test_what_is_recorded_of_gym_is_what_the_cells_give(crowds_path):
     rows = known["crowd-audits"].query("data == 'gym' and recall == 0.9").reset_index(drop=True)
     found = audits["of_crowds"](names=["gym"], targets=[0.9], runs=int(rows["runs"].iloc[0]))
     pd.testing.assert_frame_equal(found, rows, check_dtype=False)
-    replays = run("15-which-ordering", "which-imports", "which-cora", "which-replays", crowds=str(crowds_path))
+    replays = run("15-which-ordering", *REPLAYS, crowds=str(crowds_path))
     rows = known["which-crowds"].query("data == 'gym' and ordering == 'edge'").reset_index(drop=True)
     found = next(replays["replays"](["gym"], replays["ties"]))
     pd.testing.assert_frame_equal(found, rows, check_dtype=False)
