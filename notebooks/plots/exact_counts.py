@@ -2,7 +2,8 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
-from book.companion.figures import CORRECTED, EDGE, FEWEST, GREY, INK, MATCH, NODE, NONMATCH, PRINTED
+import pandas as pd
+from book.companion.figures import CORRECTED, EDGE, FEWEST, INK, MATCH, NODE, NONMATCH, PRINTED
 
 #: What the figures show, for readers who cannot see them.
 ALT = {
@@ -15,12 +16,6 @@ ALT = {
         "r5, r1 and r4, and r6 and r7. Thin dashed lines from r4 to r9 and from r3 to r8 are known non-matches. A "
         "thick dashed line from r2 to r6 is the question asked now, and a dotted one from r2 to r7 the pair that it "
         "settles."
-    ),
-    "fig-counts-table1": (
-        "Left, relative to the exact counts, the bars of simulation contain one. The published numbers of edge "
-        "ordering are close to it; most of node ordering lie left of the bars, near the hollow circles of arrival by "
-        "expected size. Right, the printed bounds are two to three times the count of node ordering and up to eight "
-        "times that of edge ordering."
     ),
     "fig-counts-gap": (
         "Left: three curves stay between 0.85 and 1.43 over three decades, while log n/k leaves the picture at once. "
@@ -58,6 +53,21 @@ def citations(frame, exact, asked):
     return fig
 
 
+def known(data, queries, pair, settles):
+    """What a run knows of the first two clusters when it asks about a pair, and another pair that this settles."""
+    names, rows = data.records["id"], []
+    for u, v in np.sort(queries).tolist():
+        if (names[u], names[v]) == pair:
+            break
+        if max(data.labels[[u, v]]) < 2:
+            answer = "match" if data.labels[u] == data.labels[v] else "non-match"
+            rows.append((names[u], names[v], data.similarity[u, v], answer))
+    for (a, b), kind in ((pair, "question"), (settles, "settled")):
+        u, v = (int((names == name).argmax()) for name in (a, b))
+        rows.append((a, b, data.similarity[u, v], kind))
+    return pd.DataFrame(rows, columns=["a", "b", "similarity", "kind"])
+
+
 def moment(frame, left, right, pair):
     """Two clusters when a pair across them is reached: what is known, the question, and the pairs that it settles."""
     fig, ax = plt.subplots(figsize=(4.9, 3.4))
@@ -83,29 +93,6 @@ def moment(frame, left, right, pair):
     return fig
 
 
-def table_1(table):
-    """The nine rows of Table 1, relative to the exact counts: the published numbers and simulation; and the bounds."""
-    fig, axes = plt.subplots(1, 2, figsize=(6.4, 3.4), sharey=True, width_ratios=(1.5, 1))
-    for ordering, shift, look in (("node", 0.17, NODE), ("edge", -0.17, EDGE)):
-        part = table[table["ordering"] == ordering]
-        place, exact = np.arange(len(part))[::-1], part["exact"]
-        bar = {"fmt": "none", "ecolor": look.color, "elinewidth": 5, "alpha": 0.35}
-        axes[0].errorbar(part["simulated"] / exact, place + shift, xerr=4 * part["error"] / exact, **bar)
-        for ax, what in zip(axes, ("published", "bound"), strict=True):
-            ax.plot(part[what] / exact, place + shift, **look.points, ms=5, label=f"{ordering} ordering")
-    part = table[table["ordering"] == "node"]
-    height = np.arange(len(part))[::-1] + 0.17
-    label = "node, by expected size"
-    axes[0].plot(part["by size"] / part["exact"], height, **NODE.points, ms=8, mfc="none", label=label)
-    axes[0].set(title="published / exact")
-    axes[1].set(title="printed bound / exact", xlim=(0, None))
-    for ax in axes:
-        ax.axvline(1, color=GREY, lw=1)
-    axes[0].set_yticks(place, (part["model"] + ", ε = " + part["ε"]).tolist())
-    fig.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=3)
-    return fig
-
-
 def million(counts):
     """Questions per record as n grows: exact, stated and ideal."""
     fig, axes = plt.subplots(1, 2, figsize=(6.4, 4.4), sharey=True)
@@ -122,6 +109,18 @@ def million(counts):
     lines = {line.get_label(): line for ax in axes for line in ax.get_lines() if line.get_label()[0] != "_"}
     fig.legend(lines.values(), lines.keys(), loc="outside upper center", ncols=3)
     return fig
+
+
+def in_words(counts):
+    """A sentence about the largest numbers of records that `million` draws."""
+    largest = counts[counts["n"] == counts["n"].max()].set_index(["model", "what"])["questions"]
+    n, epsilon, at = counts["n"].max(), counts["ε"].iloc[0], largest / 1e6
+    return (
+        f"{n:,} records, ε = {epsilon:g}, in millions of questions: under Dist-1 edge ordering asks "
+        f"{at['Dist-1', 'edge']:,.0f} and node ordering {at['Dist-1', 'node']:,.0f}; under Dist-2 they ask "
+        f"{at['Dist-2', 'edge']:.2f} and {at['Dist-2', 'node']:.2f}, where {at['Dist-2', 'ideal']:.2f} "
+        "are the fewest possible."
+    )
 
 
 def gap(frame):
