@@ -3,6 +3,7 @@
 from itertools import cycle
 
 import matplotlib.pyplot as plt
+import pandas as pd
 from book.companion.figures import EDGE, EVIDENCE, GREEN, GREY, INK, MATCH, NODE, NOISY, NONMATCH, RED, SKY
 from matplotlib.ticker import PercentFormatter
 
@@ -110,3 +111,11 @@ def reliability(bins, least):
     ax.set(xlabel="stated", ylabel="right", xlim=(0, 1), ylim=(0, 1.02))
     fig.legend(loc="outside upper center", ncols=2)
     return fig
+
+
+def beside(rows, index, forms, crowds):
+    """What a table shows: a row for each value of the index, and these columns for each crowd; and their formats."""
+    wide = rows.pivot(index=index, columns="crowd", values=[*forms]).reindex(rows[index].unique())
+    both = {f"{crowd}: {column}": (column, crowd) for crowd in crowds for column in forms}
+    shown = pd.DataFrame({name: wide[at] for name, at in both.items()}).reset_index()
+    return {"shown": shown, "formats": {name: forms[column] for name, (column, _) in both.items()}}

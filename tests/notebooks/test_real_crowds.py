@@ -20,7 +20,7 @@ SOURCES = {cell["id"]: cell["source"] for cell in numbers.asking(CHAPTER)["cells
 def cells(*names, **parameters):
     """What these cells define after those with which the chapter begins; the parameters count in later calls."""
     known = {}
-    for name in ("rc-parameters", "rc-imports", "rc-strategies-code", "rc-replay", *names):
+    for name in ("rc-parameters", "rc-imports", "rc-control", "rc-strategies", "rc-replay", *names):
         exec(SOURCES[name], known)
     known.update(parameters)
     return known
@@ -57,7 +57,7 @@ def test_with_true_answers_every_strategy_ends_at_the_truth():
 
 
 def test_summaries_and_mean_curves():
-    known = cells("rc-runs")
+    known = cells("rc-summary", "rc-mean-curve")
     run = pd.DataFrame({"answers": [0, 10, 30, 60], "F1": [0, 0.96, 0.5, 1]}).assign(recall=1, precision=[1, 1, 1, 0.5])
     end = known["summary"](run, 40)
     assert (end["answers"], end["F1"], end["until"]) == (60, 1, 60)  # it did not stay where it was after ten
@@ -70,7 +70,7 @@ def test_summaries_and_mean_curves():
 
 
 def test_the_crowd_of_cora_errs_at_the_rates_given():
-    crowd = cells("rc-sample", "rc-erring")["erring"]("these", (0.1, 0.02))
+    crowd = cells("rc-sample")["erring"]("these", (0.1, 0.02))
     for match, rate in ((True, 0.1), (False, 0.02)):
         votes = crowd.votes[crowd.matching == match, 0]
         assert stats.binomtest(int((votes != match).sum()), len(votes), rate).pvalue > 0.001
@@ -82,14 +82,17 @@ def test_the_crowd_of_cora_errs_at_the_rates_given():
 def test_the_runs_that_are_recorded_are_those_of_the_chapter(crowds_path):
     """One order of ties on the smallest crowd; by night on all."""
     real = ["gym", "allsports", "landmarks"] if NIGHTLY else ["gym"]
-    known = cells("rc-runs", crowds=str(crowds_path), real=real, ties=1, n_jobs=1)
+    runs = ("rc-counted", "rc-course", "rc-plan", "rc-courses", "rc-summary", "rc-runs")
+    known = cells(*runs, crowds=str(crowds_path), real=real, ties=1, n_jobs=1)
     names = [*real, *(f"{name}, perfect crowd" for name in real)]
     is_recorded(known["ends_of"](known["courses"]()), "crowd-runs", crowd=names, rng=[1])
 
 
 def test_the_rates_that_are_recorded_are_those_of_the_files(crowds_path):
-    known = cells("rc-runs", "rc-rates", "rc-votes", crowds=str(crowds_path), n_jobs=1, ties=1)
-    is_recorded(known["votes_wrong"](["gym", "allsports"]), "crowd-votes", crowd=["gym", "allsports"])
+    own = ("where", "counted", "fitted", "settled", "rates", "votes", "votes-all")
+    known = cells(*(f"rc-{name}" for name in own), crowds=str(crowds_path), n_jobs=1, ties=1)
+    is_recorded(known["similar_errors"](["gym"], 5), "crowd-similar", crowd=["gym"])
+    is_recorded(known["all_votes_wrong"](["gym", "allsports"]), "crowd-votes", crowd=["gym", "allsports"])
     counted = known["rates_of"](["gym"], 1).query("how in ['counted', 'model of looks']")
     is_recorded(counted, "crowd-rates", crowd=["gym"], how=["counted", "model of looks"])
 
@@ -109,7 +112,7 @@ def test_the_chapter_runs_on_another_crowd(crowds_path, tmp_path):
         if name == "rc-parameters":
             known |= dict.fromkeys(("ties", "cora_runs", "n_jobs"), 1)
             known |= {"crowds": str(tmp_path), "real": ["other"]}
-        if name == "rc-imports":
+        if name == "rc-cora":
             known["BUDGET"] = 100
-    assert known["first"].loc["other"].notna().all() and len(known["wrong"]) == 0
+    assert known["compared"].loc["other"].notna().all() and len(known["wrong"]) == 0
     assert known["runs"].basis == "simulated"
