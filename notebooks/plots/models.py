@@ -40,7 +40,7 @@ LAWS = {"green": (MATCH, "$f_g$, matches"), "red": (NONMATCH, "$f_r$, non-matche
 
 def citations(pairs, model):
     """Each pair as a dot at its similarity, and below the densities of the model, on its steps."""
-    fig, (top, bottom) = plt.subplots(2, 1, figsize=(6.4, 4.2), sharex=True, height_ratios=(1.25, 1))
+    fig, (top, bottom) = plt.subplots(2, 1, figsize=(6.4, 3.6), sharex=True, height_ratios=(1.25, 1))
     width = 0.025
     for match, (style, side) in {True: (MATCH, 1), False: (NONMATCH, -1)}.items():
         part = pairs[pairs["match"] == match].sort_values("similarity")

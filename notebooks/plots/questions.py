@@ -31,7 +31,7 @@ POSITION = [(1.75, 0.2), (1.6, 1.05), (-0.6, 0.5), (0.05, 1.15), (0.2, -0.1)]
 
 def similarities(data):
     """The similarity of each pair as a shade and a number; pairs of one entity are outlined."""
-    fig, ax = plt.subplots(figsize=(4.9, 3.7))
+    fig, ax = plt.subplots(figsize=(4.9, 3.4))
     names, w = data.records["id"], data.similarity
     shades = np.where(np.tri(data.n, k=-1, dtype=bool), w, np.nan)[1:, :-1]
     ax.imshow(shades, cmap="Blues", vmin=0, vmax=1.1, aspect="auto")
