@@ -122,18 +122,14 @@ def ways(curves, ends, up_to):
     return fig
 
 
-def votes(frame, below):
-    """The error of a vote: exact, its upper bound, and simulated; `below` are the rates below ½."""
+def votes(frame):
+    """The error of a vote: exact, its upper bound, and simulated, for each rate."""
     fig, ax = plt.subplots(figsize=(6.4, 4.0))
-    for rate, marker in zip([*below, 0.5, 0.6], [*"osD^v"[: len(below)], "", "P"], strict=True):
-        part = frame[frame["p"] == rate]
-        line, points = part[part["simulated"].isna()], part[part["simulated"].notna()]
-        style = "-" if rate < 0.5 else "--"
-        ax.semilogy(line["votes"], line["error"], lw=1.4, ls=style, label=f"$p = {rate:g}$")
-        color = ax.lines[-1].get_color()
-        ax.plot(points["votes"], points["simulated"], marker, ms=6, color=color, **OPEN)
-        if rate < 0.5:
-            ax.semilogy(line["votes"], line["upper bound"], ":", lw=1.2, color=color)
+    for number, (rate, part) in enumerate(frame.groupby("p")):
+        style, marker = "-" if rate < 0.5 else "--", "osD^vXP"[number % 7]
+        (line,) = ax.semilogy(part["votes"], part["exact"], lw=1.4, ls=style, label=f"$p = {rate:g}$")
+        ax.semilogy(part["votes"], part["upper bound"], ":", lw=1.2, color=line.get_color())
+        ax.plot(part["votes"], part["simulated"], marker, ms=4.5, color=line.get_color(), **OPEN)
     ax.set(xlabel="votes $r$", ylabel="probability that the vote errs", ylim=(3e-8, 2), xlim=(0, 42))
     fig.legend(loc="outside upper center", ncols=4)
     return fig
