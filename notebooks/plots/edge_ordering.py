@@ -36,9 +36,10 @@ ALT = {
 COLUMNS = [["r1", "r4", "r2", "r3", "r5"], ["r9", "r6", "r7", "r8"]]
 
 
-def wasted(asked, at):
-    """All questions by falling similarity, and what is known of the first two papers at the question `at`."""
-    fig, (bars, state) = plt.subplots(1, 2, figsize=(6.4, 3.7), width_ratios=[1.25, 1])
+def wasted(asked):
+    """All questions by falling similarity, and what is known of the first two papers at the one about r2 and r6."""
+    (at,) = asked.index[(asked["first"] == "r2") & (asked["second"] == "r6")]
+    fig, (bars, state) = plt.subplots(1, 2, figsize=(6.4, 3.6), width_ratios=[1.25, 1])
     for place, row in enumerate(asked.itertuples()):
         look, drawn = (MATCH if row.match else NONMATCH), {} if place != at else {"linewidth": 2.4, "edgecolor": INK}
         bars.barh(place, row.similarity, height=0.72, **look.fill | drawn)

@@ -1,5 +1,6 @@
 """The figures of the chapter *What no algorithm can avoid*."""
 
+from itertools import pairwise
 from math import sqrt
 
 import matplotlib.pyplot as plt
@@ -27,8 +28,11 @@ ALT = {
 TITLES = {"dist1": "Dist-1", "dist2": "Dist-2"}
 
 
-def example(groups, questions, shares):
+def example(groups, shares):
     """A smallest set of questions that settles all pairs of the records in `groups`, and their similarities."""
+    a, b, c = groups
+    questions = [(*ends, True) for group in groups for ends in pairwise(group)]
+    questions += [(a[0], b[2], False), (b[3], c[0], False), (a[4], c[1], False)]
     fig, (ax, bars) = plt.subplots(1, 2, figsize=(6.4, 3.2), width_ratios=[1.15, 1])
     place = {}
     for (x, y), group in zip([(0, 1), (2.6, 1.5), (2.2, -1.1)], groups, strict=True):
