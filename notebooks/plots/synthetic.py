@@ -22,8 +22,8 @@ ALT = {
     ),
     "fig-readings": (
         "A grid of readings by printed numbers. The top row, similarities as drawn with arrival by expected size, "
-        "is light almost throughout. All others have darker cells: some for the nearest tenth, whole blocks for records "
-        "listed by cluster."
+        "is light almost throughout. All others have darker cells: some for the nearest tenth, whole blocks for "
+        "records listed by cluster."
     ),
 }
 
