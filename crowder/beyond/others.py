@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.spatial.distance import squareform
 
 from crowder import validation
 from crowder.beyond.answers import Answers
@@ -93,9 +92,9 @@ def hybrid_ordering(similarity: ArrayLike, crowd: Oracle, *, theta: float = 0.3,
     """
     pairs, crowd = _complete(similarity), callable_oracle(crowd)
     theta, rng = float(validation.probability(theta, "theta")), generator(rng, "random ties")
-    w, clusters = squareform(pairs.listed()[0], checks=False), list[list[int]]()
+    w, size, clusters = pairs.square(), pairs.sums.round(SIZE_DECIMALS), list[list[int]]()
     ordering = EdgeOrdering(similarity, rng=rng)
-    for record in np.lexsort((rng.permutation(len(w)), -w.sum(axis=1).round(SIZE_DECIMALS))).tolist():
+    for record in np.lexsort((rng.permutation(len(w)), -size)).tolist():
         sums = {number: w[record, cluster].sum().round(SIZE_DECIMALS) for number, cluster in enumerate(clusters)}
         near = [number for number in sums if w[record, clusters[number]].mean().round(SIZE_DECIMALS) >= theta]
         for number in sorted(near, key=lambda number: -sums[number])[: ceil(log2(len(w)))]:
