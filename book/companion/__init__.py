@@ -9,6 +9,7 @@ from importlib import import_module
 #: Imported when they are used: the build takes other modules from here, and need not wait for matplotlib.
 _HOME = {
     "check": "claims.check",
+    "explorer": "charts.explorer.show",
     "figure": "figures.show",
     "parameters": "ranges.parameters",
     "recorded": "recording.recorded",

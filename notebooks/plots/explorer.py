@@ -1,8 +1,9 @@
 """The still picture of the chapter *An explorer*."""
 
+import crowder as cr
 import matplotlib.pyplot as plt
 import numpy as np
-from book.companion.charts.explorer import questions
+from book.companion.charts.explorer import questions, setting, states, tenths
 from book.companion.figures import CORRECTED, EDGE, FEWEST, MATCH, NODE, NONMATCH, PRINTED
 
 #: What the explorer shows, as it is drawn: its name here, and its key in `book.companion.charts.explorer.questions`.
@@ -22,16 +23,28 @@ NAMES = {"start": "first state", "dozen": "citations", "proving": "Dist-2", "hin
          "many": "many clusters", "cora": "cora", "raised": "cora, bar raised"}  # fmt: skip
 
 
-def links(cora, dozen, near, clusters, few, many):
-    """The states to which the text leads; in the last, more non-matches of cora look alike."""
-    return {
+def settings(records, numbers, near):
+    """The settings of the explorer, and the numbers of its first state and of those to which the text leads."""
+    citations, cora = cr.datasets.citations(), cr.datasets.cora()
+    dozen, real = tenths(citations), tenths(cora)
+    equal = {k: f"{records // k}*{k}" for k in numbers}
+    first, few, many = equal[numbers[0]], equal[min(numbers)], equal[max(numbers)]
+    start = f"model=dist1&epsilon=0.26&clusters={first}"
+    links = {
         "dozen": f"model=own&{_heights(dozen['green'], dozen['red'])}&clusters=5,4,3",
         "proving": f"model=dist2&epsilon={near}&clusters={few}",
         "hinting": f"model=dist1&epsilon={near}&clusters={few}",
         "many": f"model=dist2&epsilon={near}&clusters={many}",
-        "cora": f"model=cora&clusters={clusters}",
-        "raised": f"model=own&{_heights(cora['green'], np.add(cora['red'], [0.0] * 9 + [0.5]))}&clusters={clusters}",
+        "cora": f"model=cora&clusters={first}",
+        # more non-matches look alike
+        "raised": f"model=own&{_heights(real['green'], np.add(real['red'], [0.0] * 9 + [0.5]))}&clusters={first}",
     }
+    clusters = {f"{k} equal clusters": text for k, text in equal.items()} | {
+        "one large cluster": f"{records // 2}, {records // 6}*3",
+        "those of the citations": ",".join(map(str, citations.sizes)),
+        "those of cora": ",".join(map(str, sorted(np.bincount(cora.labels).tolist())[::-1])),
+    }
+    return {"start": start, "links": links, "clusters": clusters, "cora": real}, states({"start": start} | links, real)
 
 
 def _heights(green, red):
@@ -47,8 +60,9 @@ def rounded(shown):
     return numbers
 
 
-def state(model, sizes):
-    """Both densities of a model, and its counts and bounds."""
+def state(address):
+    """Both densities of the model of a state, and its counts and bounds."""
+    model, sizes = setting(address)
     counted = questions(model, sizes)
     fig = plt.figure(figsize=(6.4, 3.2))
     left, right = fig.add_gridspec(1, 2, width_ratios=[1, 1.25])

@@ -1,11 +1,11 @@
-"""The explorer: its numbers, on a grid of ε and cluster sizes as well, and what the page needs to compute them itself.
+"""The explorer: its numbers, and what the page needs to compute them itself.
 
 The page computes with book/static/counts.js, which a test holds equal to `questions`; book/static/explorer.js draws.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,36 +19,11 @@ from crowder.datasets import Dataset
 from crowder.models import SimilarityModel, dist1, dist2, uniform
 from crowder.resolution import ideal_queries
 
-SHAPES = ("equal", "one large", "as 1/i")
-
 #: The MIME type of the explorer's settings in an executed notebook.
 EXPLORER = "application/vnd.crowder.explorer+json"
 
 #: Half the usual number of nodes; a test holds how little accuracy that costs.
 NODES = 12
-
-
-def shaped(n: int, k: int, shape: str) -> list[int]:
-    """Sizes of k clusters with n records in total.
-
-    "equal": as equal as possible; "one large": half of the records in one cluster, the others equal; "as 1/i": the
-    i-th in proportion to 1/i. Each has at least one record, and the remainder of the rounding goes to the largest,
-    which is first.
-
-    >>> shaped(24, 4, "equal"), shaped(24, 4, "one large"), shaped(24, 4, "as 1/i")
-    ([6, 6, 6, 6], [12, 4, 4, 4], [12, 6, 4, 2])
-    """
-    if shape == "equal":
-        return [n // k + (i < n % k) for i in range(k)]
-    if shape == "one large":
-        other = max(1, (n - n // 2) // max(1, k - 1))
-        return [n - (k - 1) * other, *[other] * (k - 1)]
-    share = 1 / np.arange(1, k + 1)
-    sizes = np.maximum(1, np.floor(share / share.sum() * n + 1e-9)).astype(int)
-    while sizes.sum() > n:  # so many clusters of one record that the large ones must shrink
-        sizes[np.flatnonzero(sizes == sizes.max())[-1]] -= 1
-    sizes[: n - sizes.sum()] += 1
-    return sizes.tolist()
 
 
 def questions(model: SimilarityModel, sizes: Sequence[int], *, nodes: int = NODES) -> dict[str, float]:
@@ -71,31 +46,6 @@ def questions(model: SimilarityModel, sizes: Sequence[int], *, nodes: int = NODE
         "least possible": float(ideal_queries(sizes)),
         "nk": float(n * k),
     }
-
-
-def grid(
-    models: Mapping[str, Callable[[float], SimilarityModel]],
-    epsilons: Sequence[float],
-    n: int,
-    clusters: Sequence[int],
-) -> pd.DataFrame:
-    """`questions` for every model, ε, number of clusters and shape.
-
-    A model is a function of ε; "uniform" does not depend on it and is computed once. Columns: model, epsilon, clusters,
-    shape and those of `questions`.
-    """
-    rows, known = [], {}
-    for k in clusters:
-        for shape in SHAPES:
-            sizes = shaped(n, k, shape)
-            for name, make in models.items():
-                for epsilon in epsilons:
-                    case = (name, k, shape, None if name == "uniform" else epsilon)
-                    if case not in known:
-                        known[case] = questions(make(epsilon), sizes)
-                    where = {"model": name, "epsilon": epsilon, "clusters": k, "shape": shape}
-                    rows.append(where | known[case])
-    return pd.DataFrame(rows)
 
 
 def setting(address: str, cora: Mapping[str, Sequence[float]] | None = None) -> tuple[SimilarityModel, list[int]]:

@@ -1,4 +1,4 @@
-"""The explorer's clusterings and numbers, and the same numbers in the page (book/static/counts.js)."""
+"""The explorer's numbers, and the same numbers in the page (book/static/counts.js)."""
 
 from fractions import Fraction
 
@@ -21,17 +21,6 @@ IN_PAGE = {
 }  # fmt: skip
 
 
-def test_clusters_of_every_shape_add_up_and_are_what_they_are_called():
-    for n, k in ((1, 1), (5, 5), (240, 1), (240, 120), (240, 239), (100, 7)):
-        for shape in explorer.SHAPES:
-            sizes = explorer.shaped(n, k, shape)
-            assert (len(sizes), sum(sizes)) == (k, n) and min(sizes) >= 1 and sizes == sorted(sizes, reverse=True)
-    assert explorer.shaped(100, 8, "equal") == [13] * 4 + [12] * 4
-    assert explorer.shaped(240, 4, "one large") == [120, 40, 40, 40]
-    # 11 = 6 + 3 + 2 is in proportion 1 : 1/2 : 1/3, and the twelfth goes to the first.
-    assert explorer.shaped(11, 3, "as 1/i") == [6, 3, 2] and explorer.shaped(12, 3, "as 1/i") == [7, 3, 2]
-
-
 @pytest.mark.parametrize("sizes", [[3, 2], [4, 1, 1]])
 def test_each_number_is_the_one_it_is_called(sizes):
     model = cr.dist2(0.2)
@@ -45,16 +34,6 @@ def test_each_number_is_the_one_it_is_called(sizes):
         assert counted[f"{name}, bound that holds"] == bound(model, sizes, printed=False) >= counted[f"{name}, exact"]
     n, k = sum(sizes), len(sizes)
     assert counted["least possible"] == n - k + k * (k - 1) / 2 and counted["nk"] == n * k
-
-
-def test_the_grid_has_each_setting_with_its_own_numbers():
-    models = {"uniform": lambda epsilon: cr.uniform(), "Dist-2": cr.dist2, "Dist-1": cr.dist1}
-    counted = explorer.grid(models, [0.1, 0.3], 8, [2, 3])
-    assert len(counted) == 3 * 2 * 2 * len(explorer.SHAPES)
-    assert not counted.duplicated(["model", "epsilon", "clusters", "shape"]).any()
-    for row in counted.to_dict("records"):
-        model, sizes = models[row["model"]](row["epsilon"]), explorer.shaped(8, row["clusters"], row["shape"])
-        assert {name: row[name] for name in counted.columns[4:]} == explorer.questions(model, sizes)
 
 
 # --- the same in the page ------------------------------------------------------------------------------------------
