@@ -42,8 +42,9 @@ KINDS = {
 }
 
 
-def arrivals(frame, order):
+def arrivals(frame):
     """The questions about each record, in the order of arrival, as boxes with the record that it is compared with."""
+    order = [frame["compared with"].iloc[0], *frame["record"].unique()]
     fig, ax = plt.subplots(figsize=(6.4, 2.5))
     for place, record in enumerate(order):
         for level, (_, row) in enumerate(frame[frame["record"] == record].iterrows()):
