@@ -96,3 +96,23 @@ def best_test(frame):
     axes[0].text(0.0105, 0.868, r"$\frac{1}{2}(1 + 1/\sqrt{2})$, for $a=1/(8H^2)$", fontsize=9.5)
     fig.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
     return fig
+
+
+def proofs(proved):
+    """What similarities prove under Dist-2: questions asked, and how often nothing needs to be asked."""
+    fig, (top, bottom) = plt.subplots(2, 1, figsize=(6.4, 6.8), sharex=True)
+    look = {0.05: (ORANGE, "s", "--"), 0.2: (BLUE, "o", "-")}
+    for v, (color, marker, dash) in look.items():
+        part = proved[proved["epsilon"] == v]
+        lines, points = part[part["printed"].notna()], part[part["asked"].notna()]
+        style, label = {"color": color, "ms": 6, "mfc": "white"}, rf"$\epsilon = {v:g}$"
+        top.loglog(lines["n"], lines["printed"], color=color, ls=":", lw=2.2, label=rf"$n + k^2/\epsilon$, {label}")
+        top.loglog(lines["n"], lines["most"], color=color, ls=dash, lw=1.4, label=r"$\min\{k^2/p, nk\}$")
+        top.plot(points["n"], points["asked"], marker, label="simulated", **style)
+        bottom.semilogx(lines["n"], lines["alone"], color=color, ls=dash, label=label)
+        bottom.plot(points["n"], points["proved"], marker, **style)
+    top.set(ylabel="mean questions", ylim=(8, 2500))
+    bottom.set(ylabel="all proved, nothing asked", xlabel="$n$")
+    fig.legend(*top.get_legend_handles_labels(), loc="outside upper center", ncols=2)
+    bottom.legend(loc="upper left")
+    return fig
