@@ -112,19 +112,7 @@ def two_clusters(frame, crossing, epsilon):
     return fig
 
 
-def components(graphs, growth):
-    """For each number of records the two clusters, and a sentence with their questions."""
-    states = {}
-    for records, parts in graphs.items():
-        (a, b), found = map(len, parts), growth.loc[records]
-        states[records] = _chains(parts), (
-            f"{a} and {b} components: {a} · {b} = {a * b:,} questions about non-matches and {records - 2} about "
-            f"matches. On average {found['exact']:,.1f} questions; the printed bound allows {found['printed']:,.1f}."
-        )
-    return states
-
-
-def _chains(clusters):
+def components(clusters):
     """For each cluster, given the sizes of its components, its records in rows, those of one component as a chain."""
     fig, axes = plt.subplots(1, 2, figsize=(6.4, 2.6))
     for ax, sizes in zip(axes, clusters, strict=True):
