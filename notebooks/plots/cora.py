@@ -1,7 +1,5 @@
 """Figures of the chapter *cora: a real bibliography*."""
 
-from itertools import cycle
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -65,8 +63,7 @@ def shuffle(given, mixed, sizes):
     """Two lists of similarities as matrices, with a frame around each cluster."""
     fig, axes = plt.subplots(1, 2, figsize=(4.8, 2.7))
     for ax, values, title in zip(axes, (given, mixed), ("as they are", "shuffled"), strict=True):
-        matrix = squareform(values)
-        np.fill_diagonal(matrix, np.nan)
+        matrix = np.ma.masked_array(squareform(values), np.eye(sum(sizes)))
         ax.imshow(matrix, cmap="Greys", vmin=0, vmax=0.8)
         for end, size in zip(np.cumsum(sizes), sizes, strict=True):
             corner = (end - size - 0.5, end - size - 0.5)
@@ -74,8 +71,7 @@ def shuffle(given, mixed, sizes):
         ax.set_title(title, fontsize=12)
         ticks = [0, 3, 8, 11]
         names = [f"r{i + 1}" for i in ticks]
-        ax.set_xticks(ticks, names)
-        ax.set_yticks(ticks, names)
+        ax.set(xticks=ticks, xticklabels=names, yticks=ticks, yticklabels=names)
         ax.tick_params(length=0)
         for spine in ax.spines.values():
             spine.set_visible(False)
@@ -126,7 +122,7 @@ def totals(frame, steps, printed, fewest, *, percent):
     fig, ax = plt.subplots(figsize=(4.8, 5.4))
     sns.scatterplot(
         frame, x="edge", y="node", hue="reads", palette=READS, style="rounded", style_order=steps, ax=ax, s=42,
-        markers=dict(zip(steps, cycle("oDs^vP"), strict=False)), alpha=0.75, edgecolor="white",
+        markers=dict(zip(steps, "oDs^vP" * len(steps), strict=False)), alpha=0.75, edgecolor="white",
     )  # fmt: skip
     sides = [2 * percent / 100 * printed[ordering] for ordering in ("edge", "node")]
     corner = [printed[ordering] - side / 2 for ordering, side in zip(("edge", "node"), sides, strict=True)]
