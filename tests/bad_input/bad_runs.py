@@ -7,7 +7,7 @@ from bad_material import Row, V, asking, crowd, edge, new, pairs_of
 import crowder as cr
 import crowder_tool
 from crowder.beyond import audit
-from crowder.beyond.other_strategies import MemberVotes, control_queries
+from crowder.beyond.others import MemberVotes, control_queries
 
 MODEL = cr.dist1(0.2)
 

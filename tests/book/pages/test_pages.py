@@ -191,7 +191,8 @@ def test_formulas_are_set_without_a_script_in_letters_that_the_font_has(html):
 CHAPTER, AFTERNOON = 12, 150
 #: Code, and what a cell prints whose code is seen; and what is not seen without a click, or not by the eye at all.
 UNREAD = (
-    "pre, .cell_input, details.hide > summary, div.highlight, .cell:not(.tag_hide-input, .tag_remove-input) > .cell_output, "
+    "pre, .cell_input, details.hide > summary, div.highlight, "
+    ".cell:not(.tag_hide-input, .tag_remove-input) > .cell_output, "
     "details > :not(summary), .dropdown.admonition > *, .tag_hide-output > .cell_output, .cell.tag_hide-cell > *, "
     "script, style, .headerlink, .visually-hidden"
 )

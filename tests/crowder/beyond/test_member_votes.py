@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import crowder as cr
-from crowder.beyond import other_strategies
-from crowder.beyond.other_strategies import MemberVotes, control_queries
+from crowder.beyond import others
+from crowder.beyond.others import MemberVotes, control_queries
 
 
 class Log:
@@ -102,8 +102,8 @@ def test_a_second_look_brings_strangers_out_and_parts_together(seed):
 
 def at_the_end(*args, beta=2.0, confidence=0.95, **settings):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(other_strategies, "BETA", beta)
-        patch.setattr(other_strategies, "CONFIDENCE", confidence)
+        patch.setattr(others, "BETA", beta)
+        patch.setattr(others, "CONFIDENCE", confidence)
         *_, clusters = control_queries(*args, **settings)
     return clusters
 
