@@ -21,8 +21,8 @@ ROUNDED = 1 + 1e-9
 def known():
     """What the cells with functions define."""
     cells = {cell["id"]: cell["source"] for cell in CHAPTER.notebook()["cells"] if cell["cell_type"] == "code"}
-    names: dict = {"KNOTS": [2, 2.5, 3, 4], "MOST": [0.52, 0.28, 0.19, 0.085]}
-    for name in ("imports", "small", "small-large", "b", "j", "left", "right", "right-large"):
+    names = CHAPTER.defaults() | {"KNOTS": [2, 2.5, 3, 4], "MOST": [0.52, 0.28, 0.19, 0.085]}
+    for name in ("imports", "intervals", "small", "small-large", "b", "j", "left", "right", "right-large"):
         exec(cells[f"p-{name}"], names)  # noqa: S102 - the book's own code
     return names
 

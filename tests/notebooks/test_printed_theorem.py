@@ -22,11 +22,11 @@ UP = 1 + 1e-9  # more than the roundings of the ends of cells
 @pytest.fixture(scope="module")
 def known():
     """What the cells define before the one that runs all."""
-    names = {}
+    names = CHAPTER.defaults()
     for cell in numbers.asking(CHAPTER)["cells"]:
         if cell["id"] in ("ph-all", "ph-check"):
             break
-        if cell["id"] == "p-imports" or (cell["cell_type"] == "code" and cell["id"].startswith("ph-")):
+        if cell["id"] in ("p-imports", "p-intervals") or (cell["cell_type"] == "code" and cell["id"].startswith("ph-")):
             exec(cell["source"], names)  # noqa: S102 - the book's own code
     return names
 
@@ -97,11 +97,11 @@ def test_the_tails_are_above_those_of_the_binomial_law(known):
     assert (bound[4:] <= 1.1 * (small + beyond).min(axis=1)[4:]).all()  # and not by much
 
 
-def test_what_is_spared_is_at_most_the_sum(tables):
+def test_what_is_spared_is_at_most_the_sum(known, tables):
     """The sum of l q^C(l,2) over l = s, ..., n, for all sizes n of a cell, over n."""
     p = tables.p
     for m, most, s in ((3, 3, 2), (10, 12, 2), (10, 12, 4), (60, 80, 9), (99, 150, 3)):
-        bound = tables.spared(s, m, most)
+        bound = known["spared"](tables, s, m, most)
         sums = [sum(i * (1 - p) ** comb(i, 2) for i in range(s, n + 1)) / n for n in range(m, most + 1)]
         assert (bound[:-1] <= np.min(sums, axis=0) * (1 + 1e-12)).all() and bound[-1] == 0
         assert bound[0] > 0.5 * min(sums[0][0], sums[-1][0])
