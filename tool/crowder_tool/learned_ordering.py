@@ -29,6 +29,10 @@ FIRST, AT_RANDOM = 200, 0.1
 #: of the likeliest pairs.
 C, TREES, TREES_AFTER, LIKELIEST = 0.3, 60, 50, 10_000
 
+#: Log-odds are rounded to this many decimals, and probabilities to twice as many, before they are compared: last digits
+#: depend on the processor, and would choose the questions where pairs are alike.
+DECIMALS = 6
+
 #: With ``accept``, learning ends when, of this many answers in a row, at most this many were unexpected.
 LAST, UNEXPECTED = 50, 2
 
@@ -355,14 +359,14 @@ class LearnedOrdering(TableOrdering):
         rows, weight = self._scaled[places[which]], said[which, same]
         # In double precision Newton's method converges in a few steps, as there are few features.
         line = LogisticRegression(C=C, solver="newton-cholesky").fit(rows.astype(float), same, sample_weight=weight)
-        odds = np.clip(line.decision_function(self._scaled).astype(float), -9.0, 9.0)
+        odds = np.clip(line.decision_function(self._scaled).astype(float), -9.0, 9.0).round(DECIMALS)
         if len(places) >= TREES_AFTER:
             top = np.union1d(*(np.argsort(-by, kind="stable")[:LIKELIEST] for by in (odds, self._similarity)))
             trees = ExtraTreesClassifier(TREES, min_samples_leaf=2, max_features=0.3, random_state=self._key % 2**32)
             share = trees.fit(rows, same, sample_weight=weight).predict_proba(self._scaled[top])[:, 1]
             share = np.clip(share, 1e-4, 1 - 1e-4)
             odds[top] = (odds[top] + np.log(share / (1 - share))) / 2
-        self.probability = 1 / (1 + np.exp(-odds))
+        self.probability = (1 / (1 + np.exp(-odds.round(DECIMALS)))).round(2 * DECIMALS)
         self._fitted, self._decided = True, None
 
     def _open_codes(self) -> np.ndarray:
