@@ -137,9 +137,12 @@ def states(epsilons):
     drawn = pd.concat(parts)
     for epsilon in epsilons:
         hint, proof = cr.dist1(epsilon), cr.dist2(epsilon)
-        pictures[epsilon] = models(drawn, epsilon), (
-            f"H² is {hint.hellinger2:.3f} for Dist-1 and {proof.hellinger2:.3f} for Dist-2; "
-            f"the total variation is {hint.total_variation:.2f} and {proof.total_variation:.2f}."
+        pictures[epsilon] = (
+            models(drawn, epsilon),
+            (
+                f"H² is {hint.hellinger2:.3f} for Dist-1 and {proof.hellinger2:.3f} for Dist-2; "
+                f"the total variation is {hint.total_variation:.2f} and {proof.total_variation:.2f}."
+            ),
         )
     return pictures, drawn
 

@@ -43,11 +43,3 @@ def test_every_argsort_is_stable():
         if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("argsort")
     }
     assert len(calls) > 10 and [call for call, stable in calls.items() if not stable] == []
-
-
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
-def test_most_cells_that_are_seen_are_short(path):
-    hidden = ("hide", "remove")
-    seen = [source for source, tags in code(path) if not any(tag.startswith(hidden) for tag in tags)]
-    lines = sorted(source.count("\n") + 1 for source in seen)
-    assert lines[len(lines) // 2] <= 12
