@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from nightly import NIGHTLY
+from sklearn.linear_model import LogisticRegression
 
 import crowder as cr
 from crowder_tool import Audit, LearnedOrdering, nearest_pairs, people
@@ -53,6 +54,22 @@ def test_the_same_seed_asks_the_same_whether_run_or_told():
         told.tell(pair, crowd(*pair))
     assert run.queries.tolist() == told.resolution.queries.tolist()
     assert LearnedOrdering(records, rng=8).run(crowd).queries.tolist() != run.queries.tolist()
+
+
+def test_the_last_digits_of_what_is_learned_choose_no_question(monkeypatch):
+    """They depend on the processor, as do those of a matrix product. Here many pairs are alike."""
+    records, crowd = data(3, mistakes=0.3, sizes=[4] * 15)
+    fitted = LogisticRegression.decision_function
+
+    def asked(digits):
+        rng, ordering = np.random.default_rng(1), LearnedOrdering(records, rng=7)
+        noise = lambda odds: odds * (1 + digits * rng.standard_normal(odds.shape))  # noqa: E731
+        monkeypatch.setattr(LogisticRegression, "decision_function", lambda self, X: noise(fitted(self, X)))
+        while ordering.n_queries < 100 and (pair := ordering.ask()) is not None:
+            ordering.tell(pair, crowd(*pair))
+        return ordering.resolution.queries.tolist()
+
+    assert asked(1e-11) == asked(1e-12) == asked(0)
 
 
 def test_records_of_one_table_are_never_asked_about_nor_put_together():
