@@ -276,9 +276,9 @@ def test_a_page_opens_from_its_folder_without_complaint(visit, name):
     # Nothing moves once it is drawn. (A busy machine may draw a page before it has read all of it, but not every time.)
     moved = page.evaluate("window.shift") and min(visit(name).evaluate("window.shift") for _ in range(3))
     assert moved == 0
-    if name in STORY:  # a chapter opens with its result
+    if name in STORY:  # a chapter opens with its result, and the one on your own data with the lines that lead to it
         words, figure = page.evaluate(SEEN)
-        assert words == 1 and figure >= 0.6
+        assert words == 1 and (figure >= 0.6 or name == "notebooks/16-your-data")
     assert page.locator("article .cell_input pre").evaluate_all(WIDE) == []  # no line of code is cut off
     page.set_viewport_size({"width": 390, "height": 844})
     legible_on_a_phone(page)
