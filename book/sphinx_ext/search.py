@@ -23,6 +23,7 @@ from book.sphinx_ext.claims import PAGE
 #: What readers ask for in words that the page itself does not have in its title: label of a section -> queries.
 ASKED = {
     "ch-integral": ["what is L", "L"],
+    "sec-l-monte-carlo": ["Monte Carlo"],
     "ch-cite": ["cite", "how to cite"],
     "sec-scored-pairs": ["own pairs", "own scored pairs"],
     "sec-cora-functions": ["which similarity", "similarity for cora"],
