@@ -241,7 +241,7 @@ def test_the_times_on_the_first_page_are_enough_and_not_far_too_much(html):
 _SIZE = re.compile(r"scale\((0\.\d+) -0\.\d+\)")
 WIDE = """all => all.filter(e => e.checkVisibility() && e.scrollWidth > e.clientWidth + 1)
     .map(e => e.innerText.split('\\n').sort((a, b) => b.length - a.length)[0])"""
-#: The share of the first paragraph that is on the first screen, 900 pixels high, and of the first figure on two screens.
+#: The share of the first paragraph on the first screen, 900 pixels high, and of the first figure on the first two.
 SEEN = """() => {
     const share = (e, screens) => {
         if (!e) return 0;
