@@ -1,5 +1,6 @@
 # Two commands: `make book` and `make test`. Each creates .venv from the lock if it is missing or outdated.
 
+# full, or a profile of book/data/profiles.yml: make book PROFILE=quick
 PROFILE ?= full
 JOBS ?= auto
 ARGS ?=
@@ -8,33 +9,36 @@ PY := $(VENV)/bin/python
 # A worker that crashes ends the run: with the tests of a file in one group, pytest-xdist waits for it for ever.
 PYTEST = $(PY) -m pytest --numprocesses $(JOBS) --dist loadgroup --no-loadscope-reorder --max-worker-restart 0
 
+export PROFILE
+export PYTHONHASHSEED := 0
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_INPUT := 1
 
-.PHONY: book quick complete record numbers lab test nightly faults pdf bench clean lock
+.PHONY: book accept record lab test nightly faults pdf bench clean lock
 
-# Build the book into _build/html. ARGS go to book/make/__main__.py; with parameters, the book stays as it is, and a run
-# of its own is made in _build/runs: make book ARGS="--only 08 -p seed=7"
+# Execute the chapters that are due, compare what they say and show with the book, and render the pages into _build/html.
+# The last pages stay until the new ones are complete.
 book: $(VENV)/.installed
-	$(PY) -m book.make --profile $(PROFILE) $(ARGS)
+	$(PY) -m book.run $(ARGS)
+	$(PY) -m book.check
+	rm -rf _build/new
+	$(VENV)/bin/jupyter-book build . --path-output _build/new -n -W --keep-going --quiet
+	rm -rf _build/html && mv _build/new/_build/html _build/html && rm -rf _build/new
+	@echo "the book is at _build/html/index.html"
 
-quick:
-	$(MAKE) book PROFILE=quick
+# Let the texts and book/data/results have what the chapters compute; see git diff.
+accept: $(VENV)/.installed
+	$(PY) -m book.run --profile full
+	$(PY) -m book.check --profile full --accept
 
-# The whole book with nothing read from book/data/recorded (half an hour more): what differs from what is recorded there
-# is an error. `make record` writes it. Both need data that are not shipped; CONTRIBUTING.md says where they can be had.
-complete:
-	$(MAKE) book PROFILE=complete
-
+# Compute anew what the book reads from book/data/recorded, and record it: half an hour. It needs data that are not
+# shipped; CONTRIBUTING.md says where they can be had.
 record: $(VENV)/.installed
-	$(PY) -m book.make --record $(ARGS)
+	$(PY) -m book.run --profile complete $(ARGS)
+	$(PY) -m book.check --profile complete --accept
 
-complete record nightly: export CROWDER_CROWDS ?= $(wildcard ../shared/data/crowds)
-complete record nightly: export CROWDER_CORA ?= $(wildcard ../shared/data/cora.csv)
-
-# Write what the chapters compute into book/data/held, with which `make book` compares; see git diff.
-numbers: $(VENV)/.installed
-	$(PY) -m book.make --write-numbers $(ARGS)
+record nightly: export CROWDER_CROWDS ?= $(wildcard ../shared/data/crowds)
+record nightly: export CROWDER_CORA ?= $(wildcard ../shared/data/cora.csv)
 
 # Open the notebooks in JupyterLab, with this environment as kernel. ARGS go to JupyterLab: make lab ARGS=--no-browser
 lab: $(VENV)/.lab
@@ -44,8 +48,11 @@ lab: $(VENV)/.lab
 test: $(VENV)/.installed
 	$(PYTEST) $(ARGS)
 
-# What takes too long for every run: the complete book, and tests with many more examples and fuzzed input files.
-nightly: complete
+# What takes too long for every run: the book with nothing read from book/data/recorded, and tests with many more
+# examples and fuzzed input files.
+nightly: $(VENV)/.installed
+	$(PY) -m book.run --profile complete
+	$(PY) -m book.check --profile complete
 	CROWDER_NIGHTLY=1 $(PYTEST) --timeout 3600 --override-ini faulthandler_timeout=7200 $(ARGS)
 
 # Wrong edits, planted one at a time; each must make a test fail or change a claim.
@@ -54,7 +61,7 @@ faults: $(VENV)/.installed
 
 # The pages of the last build as one document, printed by Chromium.
 pdf: $(VENV)/.installed
-	$(PY) -m book.make.pdf
+	$(PY) -m book.pdf
 
 # Benchmarks: see the head of each file. ARGS=--quick takes a minute and does not change book/data/measured.
 bench: $(VENV)/.installed
@@ -80,6 +87,8 @@ HERE := import platform as p, sys; here = " ".join([p.system(), p.machine(), p.l
 # that was interrupted starts again, from nothing. No path of this folder is written into the environment's .pth file:
 # Python 3.11 and 3.12 could not read one that is not ASCII under LC_ALL=C.
 $(VENV)/.installed: requirements.lock
+	@if [ -n "$(PYTHON)" ] && ! "$(PYTHON)" -c 'import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null; then \
+		echo "PYTHON=$(PYTHON) is no Python 3.11, 3.12 or 3.13 with venv" >&2; exit 1; fi
 	@for python in $(PYTHON) python3 python3.13 python3.12 python3.11; do \
 		if $$python -c 'import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null; \
 		then $$python -c '$(HERE)' || exit 1; \

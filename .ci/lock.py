@@ -14,7 +14,7 @@ import tempfile
 import tomllib
 from pathlib import Path
 
-from book.make.manifest import asked_for
+from book.reports.about import asked_for
 
 ROOT = Path(__file__).resolve().parents[1]
 LOCK = ROOT / "requirements.lock"

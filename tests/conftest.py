@@ -21,11 +21,11 @@ from hypothesis import settings
 from needing import chromium, missing
 from nightly import NIGHTLY
 
-from book.make import folders
+from book.project import ROOT, digest
+from book.sphinx_ext.chapters import DIGEST, SOURCES
 from crowder.cora import CORA_VARIABLE, cora_records
 from crowder.datasets import Crowd, read_crowd
 
-ROOT = Path(__file__).resolve().parents[1]
 BESIDE = ROOT.parent / "shared" / "data"
 
 settings.load_profile("nightly" if NIGHTLY else "same")
@@ -35,8 +35,7 @@ collect_ignore = ["faults", "conftest.py", "book/conftest.py"]
 
 
 #: The files that take longest go first, each to one worker, which keeps what it has built.
-LONGEST = ("tiny_pages", "build", "runs", "alone", "recording", "texts", "charts", "held", "run", "killed_builds",
-           "failing_builds", "learned_ordering", "journal", "recorded", "habits", "noisy_ordering", "expected",
+LONGEST = ("tiny_pages", "run", "check", "alone", "commands", "charts", "learned_ordering", "journal", "recorded", "habits", "noisy_ordering", "expected",
            "audit")  # fmt: skip
 #: One opened page is like another: these tests come last, one by one, so that the workers end together.
 LAST = "test_pages"
@@ -125,18 +124,22 @@ def html(once):
     """The folder of pages."""
     if given := os.environ.get("CROWDER_BOOK"):
         return Path(given).resolve()
-    stamp = ROOT / "_build" / "html" / folders.DIGEST
-    if stamp.is_file() and stamp.read_text().strip() == folders.digest(ROOT):
+    stamp = ROOT / "_build" / "html" / DIGEST
+    if stamp.is_file() and stamp.read_text().strip() == digest(*SOURCES):
         return stamp.parent
-    return once("book", quick_book) / "html"
+    return once("book", quick_book) / "_build" / "html"
 
 
 def quick_book(out: Path) -> str:
     """Build the quick book; why it failed, if it did."""
-    command = [sys.executable, "-B", "-m", "book.make", "--profile", "quick", "--output", str(out)]
-    done = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=BUILD)
-    why = f"there are no pages to test, because this build failed (make quick):\n{done.stderr[-3000:]}"
-    return why if done.returncode else ""
+    env = os.environ | {"PROFILE": "quick", "PYTHONPATH": str(ROOT)}
+    render = [str(Path(sys.executable).with_name("jupyter-book")), "build", ".", "--path-output", str(out), "-n", "-W"]
+    for command in ([sys.executable, "-m", "book.run"], [sys.executable, "-m", "book.check"], render):
+        done = subprocess.run(command, cwd=ROOT, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              timeout=BUILD)  # fmt: skip
+        if done.returncode:
+            return f"there are no pages to test (make book PROFILE=quick):\n{(done.stdout + done.stderr)[-3000:]}"
+    return ""
 
 
 @pytest.fixture(scope="session")

@@ -86,7 +86,7 @@ def check(claim: str, *pieces: Evidence, says: str = "") -> None:
     - `agreement(2 * 1, 2)`: equal: 2
     """
     codes = _codes(sys._getframe(1), pieces)
-    pieces = tuple(piece._replace(what=code) for piece, code in zip(pieces, codes, strict=True))
+    pieces = tuple(piece._replace(what=_as_code(code)) for piece, code in zip(pieces, codes, strict=True))
     found, basis = outcome(pieces)
     where = dict.fromkeys(piece.where for piece in _carrying(pieces) if piece.where and basis == "exact")
     facts = {"kind": "claim", "name": claim, "found": found, "basis": basis, "where": "; ".join(where),
@@ -96,7 +96,7 @@ def check(claim: str, *pieces: Evidence, says: str = "") -> None:
         if claim in _checked:
             raise ValueError(f"{claim} was checked twice in one run")
         _checked.add(claim)
-        results.write(folder / "claims" / f"{claim}.json", results.as_json(facts))
+        results.write(folder / "claims" / f"{claim}.json", results.as_json(facts | {"code": codes}))
     words = "does not hold as printed" if found == "counterexample" else found
     text = "\n".join([f"**{claim}: {words}**" + (f" ({basis})" if basis else ""), "", *map(_line, pieces)])
     results.display({"text/markdown": text, "text/plain": text}, facts)
@@ -156,19 +156,23 @@ def _codes(frame: FrameType, pieces: Sequence[Evidence]) -> list[str]:
         if isinstance(node, ast.Call) and spot == (node.lineno, node.end_lineno, node.col_offset, node.end_col_offset):
             given = node.args[1:]
             each = len(pieces) - len(given) + 1  # how many pieces a starred argument stands for
-            return [_as_code(one) for one in given for _ in range(each if isinstance(one, ast.Starred) else 1)]
+            return [_code(one) for one in given for _ in range(each if isinstance(one, ast.Starred) else 1)]
     return [""] * len(pieces)
 
 
-def _as_code(argument: ast.expr) -> str:
-    """The code of a piece as Markdown, shortened, and without what marks it as corrected."""
+def _code(argument: ast.expr) -> str:
+    """The code of a piece, without what marks it as corrected."""
     if isinstance(argument, ast.Starred):
         argument = argument.value
     if isinstance(argument, ast.Call) and ast.unparse(argument.func).rpartition(".")[2] in ("also", "corrected"):
         argument = argument.args[0]
-    text = " ".join(ast.unparse(argument).split())
+    return " ".join(ast.unparse(argument).split())
+
+
+def _as_code(text: str) -> str:
+    """The code of a piece as Markdown, shortened; empty if it is not known."""
     text = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
-    return f"`{text}`" if "`" not in text else f"`` {text} ``"
+    return f"`{text}`" * bool(text) if "`" not in text else f"`` {text} ``"
 
 
 def _line(piece: Evidence) -> str:

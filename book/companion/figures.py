@@ -28,6 +28,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from book.companion import results
+from book.companion.drawn import drawn
 from book.companion.printing import markdown_table
 
 # The colours of Okabe and Ito, distinguishable with every common form of colour blindness; their orange, too pale for a
@@ -143,7 +144,7 @@ def show(
     """
     facts = _facts("figure", name, caption=caption, alt=alt)
     svg, png = drawing(fig), _as_png(fig)
-    _save(facts, parameters, svg=svg, csv=_csv(data))
+    _save(facts | {"drawn": drawn(fig)}, parameters, svg=svg, csv=_csv(data))
     plt.close(fig)
     text = f"[figure {name}: {facts['alt']}]"
     results.display({"image/png": base64.b64encode(png).decode(), "text/plain": text}, facts)
@@ -252,8 +253,8 @@ def _csv(frame: pd.DataFrame) -> bytes:
     return _columns(frame).to_csv(index=False, lineterminator="\n").encode()
 
 
-def _save(facts: dict[str, str], parameters: Mapping[str, Any] | None, **files: bytes) -> None:
-    """Write name.svg, name.csv, …, and name.json with caption, alternative text and parameters."""
+def _save(facts: dict[str, Any], parameters: Mapping[str, Any] | None, **files: bytes) -> None:
+    """Write name.svg, name.csv, …, and name.json with caption, alternative text, what is drawn, and parameters."""
     folder = results.folder()
     if folder is None:
         return

@@ -14,12 +14,12 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from book import strict_yaml
 from book.companion import results
 from book.companion.evidence import Evidence, based
+from book.project import ROOT, read_yaml
 
 #: The file, in the clone that contains this package.
-FILE = Path(__file__).resolve().parents[1] / "data" / "published.yml"
+FILE = ROOT / "book" / "data" / "published.yml"
 
 
 class Group(NamedTuple):
@@ -57,7 +57,7 @@ def read() -> dict[str, Group]:
     >>> read()["figure-1"].numbers
     {'good order': 4, 'bad order': 9}
     """
-    entries = strict_yaml.read(FILE).items()
+    entries = read_yaml(FILE).items()
     return {name: Group(**entry | {"numbers": _flat(entry["numbers"])}) for name, entry in entries}
 
 

@@ -33,15 +33,16 @@ def parameters(chapter: str) -> None:
     Traceback (most recent call last):
     ValueError: races is 0, but must be an integer in [1, inf)
     """
-    if others := differing(chapter, sys._getframe(1).f_globals):
+    (path,) = _NOTEBOOKS.rglob(f"{chapter}.ipynb")
+    if others := differing(path, sys._getframe(1).f_globals):
         said = f"**Not the book's parameters:** {'; '.join(others)}."
         display({"text/markdown": said, "text/plain": said}, raw=True)
 
 
-def differing(chapter: str, given: Mapping[str, Any]) -> list[str]:
+def differing(path: Path, given: Mapping[str, Any]) -> list[str]:
     """Which values are not the book's, in words; a ValueError for one with which the chapter cannot run."""
     others = []
-    for name, kind, value, comment in read(chapter):
+    for name, kind, value, comment in read(path):
         found, inner = given[name], kind.removeprefix("list[").removesuffix("]")
         spec = RANGE.search(comment)
         count, interval = (int(spec["count"] or 1), spec["interval"]) if spec else (1, "[-inf, inf]")
@@ -56,15 +57,17 @@ def differing(chapter: str, given: Mapping[str, Any]) -> list[str]:
     return others
 
 
-def read(chapter: str) -> Iterator[tuple[str, str, Any, str]]:
-    """Name, type, value in the book and comment of each parameter."""
-    (path,) = _NOTEBOOKS.rglob(f"{chapter}.ipynb")
+def read(path: Path) -> Iterator[tuple[str, str, Any, str]]:
+    """Name, type, value in the book and comment of each parameter of a notebook."""
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-    (source,) = ("".join(c["source"]) for c in cells if "parameters" in c["metadata"].get("tags", []))
-    for at in ast.parse(source).body:
-        if isinstance(at, ast.AnnAssign) and at.value:
-            comment = source.splitlines()[at.end_lineno - 1].partition("  # ")[2]
-            yield ast.unparse(at.target), ast.unparse(at.annotation), ast.literal_eval(at.value), comment.strip()
+    tagged = ["".join(c["source"]) for c in cells if "parameters" in c["metadata"].get("tags", [])]
+    if len(tagged) != 1:
+        raise ValueError(f"there must be exactly one cell with the tag parameters, not {len(tagged)}")
+    for at in ast.parse(tagged[0]).body:
+        if not isinstance(at, ast.AnnAssign) or at.value is None:
+            raise ValueError(f"expected a name, its type and a value, not {ast.unparse(at)}")
+        comment = tagged[0].splitlines()[at.end_lineno - 1].partition("  # ")[2]
+        yield ast.unparse(at.target), ast.unparse(at.annotation), ast.literal_eval(at.value), comment.strip()
 
 
 def _fits(value: Any, kind: str, interval: str) -> bool:

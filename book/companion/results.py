@@ -44,7 +44,7 @@ def uses(data: Dataset) -> Dataset:
 
 
 def answer(asked: Mapping[str, tuple[Callable[[], Any], str]]) -> None:
-    """Print what the text of a chapter asks for, as JSON: each value in its format (see `book.make.numbers`).
+    """Print what the text of a chapter asks for, as JSON: each value in its format (see `book.text.numbers`).
 
     Fractions and SymPy numbers take the formats of floats.
 

@@ -8,63 +8,121 @@ which files of a page are its own; their licences are put beside the pages.
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
-from importlib.metadata import distribution
+from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import yaml
 
-from book.make.chapters import number_of
-from book.make.environment import ROOT, commit
-from book.make.manifest import rows, versions
-from book.make.words import numbered
+from book.project import ROOT, number_of
+from book.text.words import numbered
 
 LICENCES = "licences.txt"
 _DATA = Path(__file__).resolve().parents[1] / "data"
 
 
+def _git(*command: str) -> str | None:
+    """The output of git for this project; None without git or if the project is not a repository of its own."""
+    # Inside a git hook, for example, these variables point to another repository.
+    env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    env["GIT_CEILING_DIRECTORIES"] = str(ROOT.parent)
+    try:
+        done = subprocess.run(["git", "-C", str(ROOT), *command], capture_output=True, text=True, env=env)
+    except OSError:
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def commit(but: str = "") -> str | None:
+    """The commit of these sources, which says if they are modified, except for a folder that is named."""
+    commit = _git("rev-parse", "HEAD")
+    paths = ["--", ".", f":!{but}"] if but else []
+    return f"{commit}-modified" if commit and _git("status", "--porcelain", *paths) else commit
+
+
+def reference() -> str | None:
+    """The tag or else the commit of exactly these sources; None if they are modified, or without git."""
+    made = commit()
+    if made is None or made.endswith("-modified"):
+        return None
+    return _git("describe", "--exact-match", "--tags", "--match", "v*") or made
+
+
+def date() -> str:
+    """The second of the last commit, so that builds of a commit agree; without git, one of the year in the footer."""
+    return _git("log", "-1", "--format=%ct") or "1767225600"
+
+
 def edition(date: int) -> dict[str, str]:
-    """Version, commit and date for the foot of a page. The date is that of the sources, so builds of a commit agree."""
+    """Version, commit and date for the foot of a page."""
     project = ROOT / "pyproject.toml"
     stated = tomllib.loads(project.read_text(encoding="utf-8"))["project"]["version"]
     day = datetime.fromtimestamp(date, UTC).date().isoformat()
     return {"version": stated, "commit": commit() or "", "date": day}
 
 
-def ran(results: Path, slugs: list[str], *, setting: str, measured: Path) -> str:
-    """Profile and parameters, data, versions and run times of these chapters, as a table; `results` has them all."""
+def asked_for(root: Path, extra: str) -> list[str]:
+    """The packages that pyproject.toml asks for, with what an extra takes in."""
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    names, wanted = set(), [*project["dependencies"], f"{project['name']}[{extra}]"]
+    while wanted:
+        name, extras = re.match(r"([\w.-]+)(?:\[(.*)\])?", wanted.pop()).groups()
+        if name != project["name"]:
+            names.add(name)
+        else:
+            wanted += [each for extra in extras.split(",") for each in project["optional-dependencies"][extra]]
+    return sorted(names)
+
+
+def versions(root: Path) -> dict[str, str]:
+    """Versions of Python and of the packages that chapters ask for, where they are installed."""
+    found = {"python": sys.version.split()[0]}
+    for name in asked_for(root, "notebooks"):
+        with suppress(PackageNotFoundError):
+            found[name] = version(name)
+    return found
+
+
+def ran(folders: Iterable[Path], *, setting: str, measured: Path) -> str:
+    """Profile, data, versions and run times of the chapters, whose executions are in these folders, as a table."""
+    folders = {folder.name: folder for folder in folders}
     used = {"{name} ({source})".format(**json.loads(path.read_text(encoding="utf-8")))
-            for slug in slugs for path in (results / slug / "data").glob("*.json")}  # fmt: skip
-    # An execution is current only if it had these versions.
+            for folder in folders.values() for path in (folder / "data").glob("*.json")}  # fmt: skip
     shown = {"profile": setting.replace("|", r"\|"), "data sets": "; ".join(sorted(used)) or "none",
              "versions": ", ".join(f"{name} {version}" for name, version in versions(ROOT).items())}  # fmt: skip
-    if times := [row for row in rows(measured / "chapters.csv") if row["chapter"] in slugs]:
-        times.sort(key=lambda row: -float(row["seconds"]))
-        total = sum(float(row["seconds"]) for row in times) / 60
-        longest = ", ".join(f"{row['chapter']} {float(row['seconds']):,.0f} s" for row in times[:3])
-        shown["run time in full"] = f"{total:.0f} minutes, of which {longest} ({times[0]['versions']})"
+    times = pd.read_csv(measured / "chapters.csv") if (measured / "chapters.csv").exists() else None
+    if times is not None and not (times := times[times["chapter"].isin(folders)]).empty:
+        times = times.sort_values("seconds", ascending=False, kind="stable")
+        longest = ", ".join(f"{row.chapter} {row.seconds:,.0f} s" for row in times.head(3).itertuples())
+        total = times["seconds"].sum() / 60
+        shown["run time in full"] = f"{total:.0f} minutes, of which {longest} ({times['versions'].iloc[0]})"
     return "\n".join(["| | |", "| --- | --- |", *(f"| {name} | {text} |" for name, text in shown.items())])
 
 
-def recorded(results: Path, pages: Mapping[str, str], entries: Sequence[dict[str, Any]]) -> str:
+def recorded(folders: Iterable[Path], pages: Mapping[str, str], entries: Sequence[dict[str, Any]]) -> str:
     """The results that chapters read and did not compute, as a table, and the claims that rest on them.
 
     `pages` has the page of each chapter, `entries` are those of the ledger.
     """
     lines = []
-    for slug, page in pages.items():
-        where = f"{{doc}}`{numbered('chapter', number_of(slug))} </{page}>`"
-        for path in sorted((results / slug / "recorded").glob("*.json")):
+    for folder in folders:
+        where = f"{{doc}}`{numbered('chapter', number_of(folder.name))} </{pages[folder.name]}>`"
+        for path in sorted((folder / "recorded").glob("*.json")):
             made = json.loads(path.read_text(encoding="utf-8"))
             if made["read"]:
                 given = "; ".join(f"{name} {value}" for name, value in made["parameters"].items())
                 given = re.sub(r"['{}\[\]]", "", given).replace("|", r"\|")
                 file = f"{{download}}`{path.stem} </book/data/recorded/{path.stem}.csv>`"
-                lines.append(f"| {file} | {where} | {given} | {made['date']} | {made['commit'][:10]} |")
+                lines.append(f"| {file} | {where} | {given} | {made['date']} | {(made['commit'] or '')[:10]} |")
     if not lines:
         return "All results were computed in this build."
     resting = ", ".join(f"{{claim}}`{entry['id']}`" for entry in entries if entry["basis"] == "recorded")

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from book.companion.results import NOT_CHECKED, NOT_SHOWN
-from book.make.chapters import BuildError, read_yaml
+from book.project import BuildError, read_yaml
 
 #: Statuses that require a corrected statement; and all, which book/pages/paper.md explains.
 AMENDED = ("holds with a caveat", "misprint", "slip", "refuted")
@@ -37,7 +37,7 @@ def read_declared(root: Path) -> dict[str, dict[str, Any]]:
 
     Which fields and words there are, and which of them a claim needs, is held by tests/book/pages/test_ledger.py.
     """
-    listed = read_yaml(root, FILE).get("claims", {}) if (root / FILE).exists() else {}
+    listed = read_yaml(root / FILE).get("claims", {}) if (root / FILE).exists() else {}
     empty = dict.fromkeys(_TEXTS, "") | {"kind": "result"}
     order = sorted(listed, key=lambda name: ("CEB".index(name[0]), int(name[1:])))
     known = {name: {"id": name} | empty | {key: [] for key in (*_LISTS, "carries")} | listed[name] for name in order}
@@ -67,14 +67,15 @@ class Row(NamedTuple):
 def read_paper(root: Path) -> dict[str, list[Row]]:
     """Section of the paper -> its statements, in order."""
     return {title: [Row(name, **given) for name, given in rows.items()]
-            for title, rows in read_yaml(root, FILE)["paper"].items()}  # fmt: skip
+            for title, rows in read_yaml(root / FILE)["paper"].items()}  # fmt: skip
 
 
-def read_records(results: Path, slugs: list[str]) -> dict[str, dict[str, Any]]:
-    """Claim -> what its chapter recorded."""
+def read_records(folders: Iterable[Path]) -> dict[str, dict[str, Any]]:
+    """Claim -> what its chapter recorded; each folder has the name of its chapter."""
     records: dict[str, dict[str, Any]] = {}
-    for slug in slugs:
-        for path in sorted((results / slug / "claims").glob("*.json")):
+    for folder in folders:
+        slug = folder.name
+        for path in sorted((folder / "claims").glob("*.json")):
             record = json.loads(path.read_text(encoding="utf-8")) | {"chapter": slug}
             if path.stem in records:
                 raise BuildError(f"{slug}: records {path.stem}, and so does {records[path.stem]['chapter']}")
@@ -151,15 +152,6 @@ def status_and_basis(entry: dict[str, Any]) -> str:
     'holds (proved)'
     """
     return entry["status"] + (f" ({entry['basis']})" if entry["basis"] else "")
-
-
-def changes(entries: list[dict[str, Any]]) -> list[str]:
-    """One line for each claim whose status or basis is not the declared one."""
-    return [
-        f"{entry['chapter'] or 'no chapter'}: {entry['id']} changed: expected {entry['expected']}, "
-        f"found {status_and_basis(entry)} ({': '.join(filter(None, (entry['what'], entry['figure'])))})"
-        for entry in entries if entry["changed"]
-    ]  # fmt: skip
 
 
 def tally(entries: Iterable[dict[str, Any]]) -> dict[str, int]:

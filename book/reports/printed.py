@@ -1,46 +1,25 @@
-"""Printed and regenerated numbers: how the results of the chapters compare with book/data/published.yml.
-
-The build fails if a number no longer agrees or was not regenerated. Numbers that are known to differ are listed in the
-file, with the reason.
-"""
+"""Printed and regenerated numbers side by side: how results of the chapters compare with book/data/published.yml."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from book.make.chapters import BuildError, read_yaml
+from book.project import ROOT, read_yaml
 
-FILE = "book/data/published.yml"
-
-
-def read_groups(root: Path) -> dict[str, str]:
-    """Group of printed numbers -> the chapter that regenerates it."""
-    exists = (root / FILE).exists()
-    return {name: entry["chapter"] for name, entry in (read_yaml(root, FILE) if exists else {}).items()}
+FILE = ROOT / "book" / "data" / "published.yml"
 
 
-def judge(groups: dict[str, str], results: Path, slugs: list[str], *, complete: bool) -> list[dict[str, Any]]:
-    """An entry for each group of these chapters, with the comparison that its chapter recorded, if any.
-
-    If they are `complete`, that is all chapters, there is an entry for each group.
-    """
-    found: dict[str, dict[str, Any]] = {}
-    for slug in slugs:
-        for path in sorted((results / slug / "published").glob("*.json")):
-            record = json.loads(path.read_text(encoding="utf-8"))
-            if groups.get(record["group"]) != slug:
-                raise BuildError(f"{slug}: compares {record['group']}, which {FILE} assigns to "
-                                 f"{groups.get(record['group'], 'no chapter')}")  # fmt: skip
-            found[record["group"]] = record
-    lacking = {"place": "", "unit": "", "rule": "", "setting": "", "runs": None, "numbers": []}
-    return [
-        {"chapter": slug} | found.get(name, lacking | {"group": name})
-        for name, slug in groups.items() if complete or slug in slugs
-    ]  # fmt: skip
+def read(folders: Iterable[Path]) -> list[dict[str, Any]]:
+    """The comparisons that chapters recorded, in the order of the file; each folder has the name of its chapter."""
+    order = list(read_yaml(FILE)) if FILE.exists() else []
+    paths = (path for folder in folders for path in (folder / "published").glob("*.json"))
+    return [json.loads(path.read_text(encoding="utf-8")) | {"chapter": path.parents[1].name}
+            for path in sorted(paths, key=lambda path: order.index(path.stem))]  # fmt: skip
 
 
 def agreement(number: dict[str, Any]) -> str:
@@ -50,29 +29,11 @@ def agreement(number: dict[str, Any]) -> str:
     return "differs" if number["differ"] else "disagrees"
 
 
-def disagreements(entries: list[dict[str, Any]]) -> list[str]:
-    """A line for each number that should agree but does not, and for each group that was not regenerated."""
-    lines = []
-    for entry in entries:
-        if not entry["numbers"]:
-            lines.append(f"{entry['chapter']}: the printed numbers of {entry['group']} were not regenerated")
-        lines += [
-            f"{entry['chapter']}: {entry['group']}, {number['name']} no longer agrees: "
-            f"printed {show(number['printed'])}, regenerated {regenerated(number)} ({entry['rule']})"
-            for number in entry["numbers"] if agreement(number) == "disagrees"
-        ]  # fmt: skip
-    return lines
-
-
 #: Each result of `agreement` in words, singular and plural.
 _WORDS = {
     "agrees": ("agrees", "agree"), "differs": ("differs, as noted", "differ, as noted"),
     "disagrees": ("no longer agrees", "no longer agree"), "agrees now": ("agrees now", "agree now"),
 }  # fmt: skip
-
-
-def in_words(number: dict[str, Any]) -> str:
-    return _WORDS[agreement(number)][0]
 
 
 def tally(entries: list[dict[str, Any]]) -> str:

@@ -1,6 +1,6 @@
 """Claims on the pages: badges, the boxes beside statements, and the page that follows the paper.
 
-They read ``results/ledger.json``, which the build writes once the chapters have run (see `ledger`)::
+They are made from the ledger, which `book.sphinx_ext.chapters` reads of the chapters as they ran::
 
     {claim}`C15`              a badge, linked to the evidence
     ```{verdict} C15          the result in one sentence, with the evidence folded; the build inserts it where the
@@ -15,7 +15,6 @@ They read ``results/ledger.json``, which the build writes once the chapters have
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +24,9 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from book.companion.results import NOT_SHOWN
-from book.make.chapters import number_of
-from book.make.words import numbered
+from book.project import number_of
 from book.reports.ledger import AMENDED, Row, counted, read_paper, sentence, standing, tally
+from book.text.words import numbered
 
 logger = logging.getLogger(__name__)
 
@@ -289,9 +288,7 @@ class Own(Rows):
 
 
 def load(app: Any, env: Any, docnames: Any) -> None:
-    path = Path(app.srcdir, "results", "ledger.json")
-    entries = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
-    env.crowder_ledger = {entry["id"]: entry for entry in entries}
+    env.crowder_ledger = {entry["id"]: entry for entry in app.crowder.entries}
 
 
 def add_script(app: Any, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:

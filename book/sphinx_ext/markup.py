@@ -23,8 +23,13 @@ def mended(html: str) -> str:
     >>> mended('<a class="reference internal" href="api.html">API</a><details><summary>')
     '<a class="reference internal" href="api.html">API</a><details><summary aria-label="Pages of API">'
     """
-    html = _NAMES.sub(lambda found: _JOINT.sub(r"\1<wbr>", found[0]), html)
+    html = _NAMES.sub(_parted, html)
     return _FOLD.sub(r'\1 aria-label="Pages of \2"', _BACK.sub("", html))
+
+
+def _parted(found: re.Match[str]) -> str:
+    done = found.string.startswith("<wbr>", found.end())  # a page that Sphinx has not written again
+    return found[0] if done else _JOINT.sub(r"\1<wbr>", found[0])
 
 
 def write(app: Any, error: Exception | None) -> None:

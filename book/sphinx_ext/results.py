@@ -19,18 +19,20 @@ from docutils import nodes
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
-from book.make.to_myst import scripts
+from book.project import ROOT
+from book.sphinx_ext.chapters import translated
 from book.sphinx_ext.claims import page_of
+from book.text.to_myst import scripts
 
 logger = logging.getLogger(__name__)
 
 
-def chart(path: Path, name: str, box: str, page: Path) -> str:
+def chart(notebook: dict[str, Any], name: str, box: str, page: Path) -> str:
     """A chapter's chart for another place, its settings and its script; empty if the figure has none.
 
     A chart that steps through runs plays by itself there.
     """
-    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+    for cell in notebook["cells"]:
         for output in cell.get("outputs", []):
             text = "".join(output.get("data", {}).get("text/markdown", ""))
             for kind, more in (("stepper", " data-play"), ("slider", "")):
@@ -49,17 +51,19 @@ class Shown(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         slug, _, name = self.arguments[0].partition("#")
-        page, known = page_of(self.env, slug), Path(self.env.srcdir, "results", slug, f"{name}.json")
+        page, app = page_of(self.env, slug), self.env.app
+        folder = next((at for at in app.crowder.folders.values() if at.name == slug), Path())
+        known = folder / f"{name}.json"
         if page is None or not known.with_suffix(".svg").is_file():
             logger.warning("no chapter shows %s", self.arguments[0], location=self.get_location())
             return []
         alt = json.loads(known.read_text(encoding="utf-8"))["alt"]
-        image = nodes.image(uri=f"/results/{slug}/{name}.svg", alt=alt, classes=["drawn"])
-        to = self.env.app.builder.get_relative_uri(self.env.docname, page) + f"#{name}"
+        image = nodes.image(uri=f"/{folder.relative_to(ROOT).as_posix()}/{name}.svg", alt=alt, classes=["drawn"])
+        to = app.builder.get_relative_uri(self.env.docname, page) + f"#{name}"
         picture = nodes.reference("", "", image, internal=True, refuri=to)
         caption = nodes.container("", *self.parse_content_to_nodes(), classes=["shown-caption"])
         box = nodes.container("", nodes.paragraph("", "", picture), caption, classes=["shown"], ids=[f"shown-{name}"])
-        drawn = chart(Path(self.env.srcdir, f"{page}.ipynb"), name, f"shown-{name}", Path(self.env.docname))
+        drawn = chart(translated(app, page), name, f"shown-{name}", Path(self.env.docname))
         return [box, nodes.raw("", drawn, format="html")] if drawn else [box]
 
 

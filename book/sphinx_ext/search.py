@@ -16,9 +16,9 @@ from typing import Any
 from docutils import nodes
 from sphinx import addnodes
 
-from book.make.words import numbered
 from book.reports.ledger import FILE, read_paper
 from book.sphinx_ext.claims import PAGE
+from book.text.words import numbered
 
 #: What readers ask for in words that the page itself does not have in its title: label of a section -> queries.
 ASKED = {

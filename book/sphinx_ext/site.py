@@ -1,18 +1,24 @@
 """What browsers, search engines and previews of links are told: titles and descriptions, the root of the site, its map.
 
-The root leads to the first page. Where the address of the site is known (`book.make.render.site`), there is also
+The root leads to the first page. Where the address of the site is known (`site`), there is also
 ``sitemap.xml``, and ``404.html``, which GitHub Pages shows for every address that it does not know; so that page has
 no relative links.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from base64 import b64encode
 from collections.abc import Iterator
 from html import escape, unescape
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
+
+from book.project import BuildError
+
+GITHUB = "https://github.com"  # unless GITHUB_SERVER_URL says otherwise
 
 _PARAGRAPH = re.compile(r"<p>((?:(?!</p>).){30,})</p>", re.DOTALL)
 _CITED = re.compile(r"\[(?:<a\b[^>]*bibliography\.html#[^>]*>.*?</a>[,;\s]*)+\]", re.DOTALL)
@@ -21,6 +27,22 @@ _FORMULA = re.compile(r"<math>.*?</math>", re.DOTALL)
 _TWO_DIMENSIONAL = re.compile(r"<m(?!ath\b|[ino]\b|row\b)")
 _LEFT_OUT = "\0"
 LENGTH = 240  # of a description, if its first sentence is not longer
+
+
+def site() -> str:
+    """The address that the pages will have, with a slash at its end; empty if it is not known.
+
+    It is ``CROWDER_SITE``, or else that of GitHub Pages for the repository whose workflow this is.
+    """
+    given = os.environ.get("CROWDER_SITE", "")
+    owner, _, name = os.environ.get("GITHUB_REPOSITORY", "").partition("/")
+    if not given and name and os.environ.get("GITHUB_SERVER_URL", GITHUB) == GITHUB:
+        host = f"{owner.lower()}.github.io"
+        given = f"https://{host}/{'' if name.lower() == host else name}"
+    parts = urlsplit(given)
+    if given and not (parts.scheme in ("http", "https") and parts.netloc):
+        raise BuildError(f"CROWDER_SITE={given}: expected an address such as https://example.org/book/")
+    return given and given.rstrip("/") + "/"
 
 
 def describe(body: str) -> str:

@@ -32,8 +32,8 @@ from sphinx_proof.domain import ProofDomain
 from sphinx_proof.nodes import NODE_TYPES, get_node_number, unenumerable_node, visit_enumerable_node
 from sphinx_proof.proof_type import PROOF_TYPES
 
-from book.make.chapters import number_of
-from book.make.words import name_of, numbered
+from book.project import number_of
+from book.text.words import name_of, numbered
 
 logger = logging.getLogger(__name__)
 

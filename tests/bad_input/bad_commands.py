@@ -4,7 +4,8 @@ from pathlib import Path
 
 from bad_material import PLACE, Row
 
-from book.make.chapters import BuildError, overrides, read_chapters, read_profile, select
+from book.project import BuildError
+from book.text.chapters import overrides, read_chapters, read_profile, select
 from book.reports import ledger
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -1,15 +1,20 @@
-"""A tiny book that is built once, however many workers the tests have; those who use it only look, or copy it."""
+"""The tiny book, executed, accepted and rendered once, however many workers the tests have; others look, or copy it."""
 
 import pytest
-from tiny_book import FIGURE, TinyBook
+from tiny_book import TinyBook
 
 
 def built(root):
     book = TinyBook(root)
-    (root / "book" / "pages" / "index.md").write_text('# Tiny\n\n<p id="pdf"></p>\n\nA book.\n')
-    book.write("01-one", "# One", "#p\nsize = 3\nname = 'x'", f"#h\n# folded\n{FIGURE}")
-    done = book.build()
-    return done.stderr if done.returncode else ""
+    (root / "data.csv").touch()
+    outside = {"CROWDER_CORA": str(root / "data.csv"), "PROFILE": "complete"}
+    steps = [lambda: book.run(**outside), lambda: book.check("--accept", **outside), book.run,
+             lambda: book.check("--accept"), book.check, book.render]  # fmt: skip
+    for step in steps:
+        done = step()
+        if done.returncode:
+            return done.stdout + done.stderr
+    return ""
 
 
 @pytest.fixture(scope="session")

@@ -14,8 +14,8 @@ import yaml
 from needing import missing
 
 from book.make import render
-from book.make.chapters import read_chapters, read_profile
-from book.make.environment import ROOT
+from book.text.chapters import read_chapters, read_profile
+from book.project import ROOT
 from book.reports import ledger, printed
 
 CHAPTERS = {chapter.slug: chapter for chapter in read_chapters(ROOT)}

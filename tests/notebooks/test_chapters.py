@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from book.make import numbers
-from book.make.chapters import read_chapters
-from book.make.environment import ROOT
+from book.text import numbers
+from book.text.chapters import read_chapters
+from book.project import ROOT
 from book.reports.ledger import read_declared
 
 CHAPTERS = read_chapters(ROOT)

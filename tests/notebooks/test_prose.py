@@ -1,4 +1,4 @@
-"""Numbers in the prose are computed: each has its comment (`book.make.numbers`), which the build checks.
+"""Numbers in the prose are computed: each has its comment (`book.text.numbers`), which the build checks.
 
 A number inside a formula, a caption or a sentence that code writes has no comment: it must stand in the code of the
 chapter, which draws, checks or asserts with it. Exempt are numbers that are names (Dist-1, Theorem 2, step 3), code to
@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from book.make import numbers
-from book.make.chapters import read_chapters
+from book.text import numbers
+from book.text.chapters import read_chapters
 
 ROOT = Path(__file__).resolve().parents[2]
 CHAPTERS = read_chapters(ROOT)

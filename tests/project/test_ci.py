@@ -11,7 +11,7 @@ import pytest
 import yaml
 from file_server import file_server
 
-from book.make.environment import ROOT
+from book.project import ROOT
 from crowder.cora import cora_records, fetching
 from crowder.datasets import read_crowd
 

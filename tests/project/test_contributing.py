@@ -4,7 +4,7 @@ import shutil
 import subprocess
 import sys
 
-from book.make.environment import ROOT
+from book.project import ROOT
 
 SIMILARITY = """
 

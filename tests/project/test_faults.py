@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from book.make.environment import ROOT
+from book.project import ROOT
 
 sys.path.insert(0, str(ROOT / "tests" / "faults"))
 

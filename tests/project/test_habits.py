@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from book.make.environment import ROOT
+from book.project import ROOT
 
 NOTEBOOKS = sorted((ROOT / "notebooks").rglob("*.ipynb"))
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from book.make.environment import ROOT
+from book.project import ROOT
 from book.reports import ledger
 from crowder_tool import people
 from crowder_tool.__main__ import main

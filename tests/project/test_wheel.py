@@ -9,7 +9,7 @@ from importlib.metadata import distribution, distributions
 import pytest
 from packaging.requirements import Requirement
 
-from book.make.environment import ROOT
+from book.project import ROOT
 
 EXAMPLES = """
 import sys

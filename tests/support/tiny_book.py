@@ -1,4 +1,4 @@
-"""A tiny book of two chapters, to test the build."""
+"""A tiny book that has each feature of the real one once, with its build and configuration."""
 
 import json
 import os
@@ -9,17 +9,228 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 
-FIGURE = """
+TOC = """format: jb-book
+root: book/pages/index
+parts:
+- numbered: 1
+  chapters: [{file: notebooks/01-one}, {file: notebooks/02-two}]
+- chapters: [{file: book/pages/bibliography}, {file: book/pages/paper}, {file: book/pages/about}]
+- numbered: 2
+  chapters: [{file: notebooks/appendix/A2-more}]
+"""
+
+# --- what is declared ---------------------------------------------------------------------------------------------
+
+DECLARED = """
+claims:
+  C01:
+    place: Section $1$
+    statement: A square $x^2$ it is.
+    status: holds
+    basis: proved
+    proof: 01-one#a-square
+    prose: that it is one
+    touches: [Dist-1, F_g <= F_r]
+    rests_on: []
+  C02:
+    place: Lemma 2
+    statement: Three are two.
+    status: refuted
+    basis: exact
+    corrected: It is three.
+    affects: whatever counts
+    stands: two
+    touches: []
+    rests_on: [C01]
+  C03: {place: Section 3, statement: As before., status: undecided, stands: all else, touches: [experiments],
+        rests_on: [C01, C02]}
+  E01:
+    place: Lemma 2, its proof
+    statement: Two and one are two.
+    status: misprint
+    basis: exact
+    kind: misprint
+    corrected: They are three.
+    affects: the lemma
+    touches: []
+    about: [C02]
+  B01: {statement: It is so., status: holds, basis: exact}
+paper:
+  Main results:
+    Theorem 1: {claims: [C01], figure: 01-one#fig-a}
+    Lemma 2: {says: Three are two or one., claims: [C02, E01]}
+    Remark: {says: Nothing is claimed., chapter: 02-two}
+    Proof of Lemma 2: {says: It is clear., claims: [C02]}
+    Section 3: {claims: [C03]}
+"""
+GROUPS = """
+counts: {chapter: 02-two, place: Table 1, unit: questions, rule: {percent: 5}, numbers: {a: 100, b: 50},
+         differ: {b: a slip}}
+"""
+PROFILES = "{quick: {02-two: {share: 1, n: 3}}, complete: {02-two: {records: $CROWDER_CORA}}}"
+
+# --- chapters -----------------------------------------------------------------------------------------------------
+
+DRAW = """
 import matplotlib.pyplot as plt, pandas as pd
 from IPython.display import Markdown, display
 from book.companion import figures
-for letter in "ab":
+for letter, title in (("%s", "rising"), ("%s", "falling")):
     fig, ax = plt.subplots(figsize=(2, 1))
-    ax.plot([0, size])
+    ax.plot([0, size], **figures.PRINTED.line, label="printed")
+    ax.plot([size, 0], **figures.CORRECTED.line, label="corrected")
+    ax.set(title=title, ylabel="questions")
+    ax.fill_between([0, 1], [0, size], [1, size + 1])
+    ax.legend()
     figures.show(fig, f"fig-{letter}", caption=f"To ${size}$, after {{cite:t}}`mazumdar2017first`.",
-                 alt=f'A "line": {letter}.', data=pd.DataFrame({"y": [0, size]}))
+                 alt=f'A "line": {letter}.', data=pd.DataFrame({"y": [0.1, size], "of": ["node", "edge"]}))
+"""
+FIGURE = DRAW % ("a", "b") + """
 figures.table(pd.DataFrame({"model": ["x|y"], "size": [size]}), "tab-a", caption="Sizes.")
 display(Markdown(f"Drawn to {size}: see {{numref}}`fig-b` and {{numref}}`tab-a`, $t^{size}$."))
+"""
+CHECKS = """
+import sympy as sp
+from book.companion.claims import agreement, check, corrected, counterexample, identity, readings
+x, count = sp.Symbol("x"), 3
+assert factor == 2 and size > 1
+check("C01", identity((x + 1) ** 2 - x**2 - factor * x - 1));
+"""
+MORE = """check("C02", counterexample(3, "at most", 2),
+      corrected(agreement([count] * 2, [3, 3], where="two records")), says="There are $3$ records.")
+check("C03", readings({"this": 1, "that": 2}, fits="this", unit="errors"))
+check("E01", counterexample(2 + 1, "equal", 2),
+      corrected(agreement(2 + 1, 3)))
+check("B01", agreement(1, 1))"""
+TEXT = (
+    r"""# One
+
+A square {claim}`C01` grows as $x^2$, and {claim}`C02` does not; {claim}`C03` may. See {eq}`eq-one`, {numref}`fig-a`,
+{prf:ref}`thm-ours`, {numref}`fig-d`, {eq}`eq-a` and {numref}`sec`, after {cite:t}`mazumdar2017first`.
+[Figure 1.1](#fig-a) has 3<!--size--> points, and [Figure A2.1](appendix/A2-more.ipynb#fig-c) too.
+
+$$x^2 = x \cdot x$$ (eq-one)
+
+(a-square)=
+## A square
+
+:::{prf:theorem} Squares
+:label: thm-one
+
+A square $x^2$ is a square {claim}`C01`.
+:::
+
+"""
+    + "The argument goes on for as many words as an argument needs. " * 4
+    + "\n\n```{tally}\n```"
+)
+ELSEWHERE = (
+    r"""# Two
+
+Squares have a {prf:ref}`thm-one`, an equation {eq}`eq-one`, and {numref}`fig-b`; see {claim}`C02` and {ref}`a-square`.
+The share is **50%<!--share:.0%-->** of 5<!--size-->.
+
+"""
+    + "There is more to say. " * 300
+)
+PARAMETERS = """#p
+size: int = 5  # points, in [1, inf)
+share: float = 0.5  # of them, in [0, 1]
+n: int = 4  # powers, in [1, inf)
+sizes: list[int] = [2, 3]  # of states, each in [1, inf)
+records: str = ""  # a file of data"""
+IMPORTS = """from types import SimpleNamespace
+import matplotlib.pyplot as plt, pandas as pd
+from book.companion import parameters, published, recorded, slider
+from book.companion.results import uses
+parameters("02-two")"""
+NUMBERS = """
+area, word = 1234.56, "five"
+for source in ("shipped values", "computed"):
+    uses(SimpleNamespace(name="cora", source=source))
+published.compare("counts", {"a": size + 99, "b": 60}, setting="titles alone");
+"""
+RECORDED = """
+def powers(n, exponents):
+    return pd.DataFrame([{"n": i, "power": i**e / 3} for e in exponents for i in range(n)])
+found = recorded("powers", powers, anew=bool(records), n=n, exponents=[1, 2])
+print(found.basis, len(found.table))
+"""
+SLIDER = """
+def state(size):
+    fig, ax = plt.subplots(figsize=(2, 1))
+    ax.plot([0, size])
+    return fig, f"It ends at {size}."
+slider({size: state(size) for size in sizes}, "fig-states", label="size", at=2, caption="Sizes.", alt="A line.",
+       data=pd.DataFrame({"size": sizes}))
+"""
+STATEMENTS = """# Statements
+
+:::{prf:theorem} A tree with $x^2$
+:label: thm-ours
+Ours.
+:::
+
+:::{prf:theorem} Theorem 2 of the paper (edge *ordering*, $x^2$)
+:label: thm-theirs
+:nonumber:
+Theirs.
+:::
+
+:::{prf:proposition}
+:label: prop-plain
+Without a title.
+:::
+
+:::{prf:definition} A word
+:label: def-ours
+A definition.
+:::
+
+:::{prf:proof}
+:class: dropdown
+It grows.
+:::
+
+Read {prf:ref}`thm-ours`, {prf:ref}`thm-theirs`, {prf:ref}`prop-plain`, {prf:ref}`def-ours` and
+{prf:ref}`these words <thm-theirs>`.
+
+$$x^2$$ (eq-a)
+
+(sec)=
+## A section"""
+
+# --- pages --------------------------------------------------------------------------------------------------------
+
+PAPER = """# The paper, in order
+
+```{tally}
+```
+
+## Main results
+
+```{paper} Main results
+```
+
+## The printed numbers
+
+```{include} /_build/reports/printed.md
+```
+
+## What this book adds
+
+```{own}
+```
+"""
+INDEX = """# Tiny
+
+<p id="pdf"></p>
+
+Area 1,234.6<!--02-two#area:,.1f-->, word five<!--02-two#word-->.
+
+```{shown} 01-one#fig-b
+A *caption*.
+```
 """
 
 
@@ -43,11 +254,15 @@ def notebook(*cells: str) -> dict:
     return {"cells": made, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
 
 
-#: The modules that a chapter without mathematics needs.
-MODULES = {
-    "crowder": ["validation", "optional"],
-    "book/companion": ["results", "recording", "printing", "figures", "evidence", "empirical", "claims"],
-}
+#: The cells of each chapter.
+CHAPTERS = {
+    "01-one": [TEXT, "#p\nsize: int = 3  # points\nfactor: int = 2  # two\nname: str = 'x'  # a name", FIGURE, CHECKS,
+               "# And\n\nmore.", MORE, "# The end"],
+    "02-two": [ELSEWHERE, PARAMETERS, IMPORTS, NUMBERS, RECORDED, SLIDER, "size + share"],
+    "appendix/A2-more": [STATEMENTS, "#p\nsize: int = 3  # points", "#h\n# Drawing" + DRAW % ("c", "d"),
+                         "#h\n# A sum, in *halves*\nx = 2"],
+}  # fmt: skip
+PAGES = ("book/pages/bibliography.md", "book/pages/about.md")
 
 
 def tree(folder: Path) -> dict[str, bytes]:
@@ -57,34 +272,35 @@ def tree(folder: Path) -> dict[str, bytes]:
 
 def clean() -> dict[str, str]:
     """The environment without what this project or GitHub may have set, which a build heeds."""
-    return {k: v for k, v in os.environ.items() if not k.startswith(("CROWDER_", "GITHUB_"))}
+    return {k: v for k, v in os.environ.items() if not k.startswith(("CROWDER_", "GITHUB_")) and k != "PROFILE"}
 
 
 class TinyBook:
-    """A project in a folder of its own, with the real build and configuration."""
+    """A project in a folder of its own."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
         self.out = root / "_build"
-        left_out = ("__pycache__", "*.png", "companion", "claims", "claims.yml", "held", "published.yml", "[!b]*.md")
-        not_ours = shutil.ignore_patterns(*left_out)
-        shutil.copytree(ROOT / "book", root / "book", ignore=not_ours)
-        for name in ("_config.yml", "pyproject.toml"):
-            shutil.copy(ROOT / name, root)
-        (root / "_toc.yml").write_text(
-            "format: jb-book\nroot: book/pages/index\nparts:\n- numbered: 1\n  chapters:\n  - file: notebooks/01-one\n"
-            "  - file: notebooks/02-two\n- chapters:\n  - file: book/pages/bibliography\n"
-        )
-        (root / "book" / "pages" / "index.md").write_text("# Tiny\n\nA book.\n")
-        for folder, names in MODULES.items():
-            (root / folder).mkdir(exist_ok=True, parents=True)
-            (root / folder / "__init__.py").touch()  # empty: the real ones import everything
-            for name in names:
-                shutil.copy(ROOT / folder / f"{name}.py", root / folder)
-        (root / "notebooks").mkdir()
-        self.write("01-one", "# One", "#p\nsize = 3\nname = 'x'", FIGURE)
-        self.write("02-two", "# Two", "#p\nsize = 5\nshare = 0.5", "size + share")
-        self.profiles("quick: {02-two: {share: 1}}")
+        left_out = ("__pycache__", "*.png", "results", "recorded", "claims.yml", "published.yml", "profiles.yml", "*.md")
+        shutil.copytree(ROOT / "book", root / "book", ignore=lambda at, names: {
+            name for pattern in left_out for name in names if Path(name).match(pattern)
+            if "data" in Path(at).parts or pattern not in ("results", "recorded")})  # fmt: skip
+        (root / "tool" / "crowder_tool").mkdir(parents=True)
+        (root / "crowder").mkdir()
+        (root / "crowder" / "__init__.py").touch()  # empty: the real one imports everything
+        for name in ("_config.yml", "pyproject.toml", "requirements.lock", "crowder/validation.py", "crowder/optional.py", *PAGES):
+            shutil.copy(ROOT / name, root / name)
+        for name, text in {
+            "_toc.yml": TOC, "book/pages/index.md": INDEX, "book/pages/paper.md": PAPER,
+            "book/data/claims.yml": DECLARED, "book/data/published.yml": GROUPS, "book/data/profiles.yml": PROFILES,
+            ".gitignore": "/_build/\n/book/pages/api/\n__pycache__/\n",
+        }.items():  # fmt: skip
+            self.file(name, text)
+        (root / "notebooks" / "appendix").mkdir(parents=True)
+        for slug, cells in CHAPTERS.items():
+            self.write(slug, *cells)
+        self.file("book/data/measured/chapters.csv", "chapter,seconds,versions\n02-two,1234.4,3 cores; python 3.99\n"
+                  "03-gone,9,3 cores; python 3.99\n")  # fmt: skip
 
     @classmethod
     def existing(cls, root: Path) -> "TinyBook":
@@ -95,44 +311,44 @@ class TinyBook:
 
     def copied(self, root: Path) -> "TinyBook":
         """The same book in another folder, with what has been built: what does not change is up to date there."""
-        shutil.copytree(self.root, root, symlinks=True, ignore=shutil.ignore_patterns(".work-*"))
+        shutil.copytree(self.root, root, symlinks=True)
         return self.existing(root)
 
+    def file(self, name: str, text: str) -> None:
+        (self.root / name).parent.mkdir(parents=True, exist_ok=True)
+        (self.root / name).write_text(text, encoding="utf-8")
+
     def write(self, slug: str, *cells: str) -> None:
-        (self.root / "notebooks" / f"{slug}.ipynb").write_text(json.dumps(notebook(*cells)))
+        self.file(f"notebooks/{slug}.ipynb", json.dumps(notebook(*cells)))
 
-    def claims(self, text: str) -> None:
-        """What is declared of its claims."""
-        (self.root / "book" / "data" / "claims.yml").write_text(text)
+    def edit(self, slug: str, *edits: tuple[str, str]) -> None:
+        """Replace texts in the cells of a chapter, each of which stands there once."""
+        cells = list(CHAPTERS[slug])
+        for old, new in edits:
+            (at,) = (number for number, cell in enumerate(cells) if cell.count(old) == 1)
+            cells[at] = cells[at].replace(old, new)
+        self.write(slug, *cells)
 
-    def profiles(self, text: str) -> None:
-        (self.root / "book" / "data" / "profiles.yml").write_text(text)
-
-    def command(self, *options: str, module: str = "book.make") -> list[str]:
+    def command(self, module: str, *options: str) -> list[str]:
         """The words of a command; it is to be run in `root`, whose `book` Python then finds first."""
         return [sys.executable, "-m", module, *options]
 
-    def build(self, *options: str, before=None, **env: str) -> subprocess.CompletedProcess:
-        """Run a build to its end; `before` is done in its process first."""
-        return subprocess.run(
-            self.command(*options), cwd=self.root, capture_output=True, text=True, env=clean() | env,
-            stdin=subprocess.DEVNULL, preexec_fn=before,
-        )  # fmt: skip
+    def do(self, module: str, *options: str, **env: str) -> subprocess.CompletedProcess:
+        """Run a module of the book to its end."""
+        return subprocess.run(self.command(module, *options), cwd=self.root, capture_output=True, text=True,
+                              env=clean() | env, stdin=subprocess.DEVNULL)  # fmt: skip
 
-    def refused(self, *options: str, before=None, **env: str) -> str:
-        """What a build says that must fail: without a traceback, and with nothing left behind."""
-        done = self.build(*options, before=before, **env)
-        assert done.returncode == 1, (done.stdout, done.stderr)
-        assert "Traceback" not in done.stderr
-        assert not self.leftovers()
-        return done.stderr
+    def run(self, *options: str, **env: str) -> subprocess.CompletedProcess:
+        return self.do("book.run", *options, **env)
+
+    def check(self, *options: str, **env: str) -> subprocess.CompletedProcess:
+        return self.do("book.check", *options, **env)
+
+    def render(self, *options: str, **env: str) -> subprocess.CompletedProcess:
+        """The stock command."""
+        command = [Path(sys.executable).with_name("jupyter-book"), "build", ".", "-n", "-W", "--keep-going", *options]
+        return subprocess.run(command, cwd=self.root, capture_output=True, text=True, stdin=subprocess.DEVNULL,
+                              env=clean() | {"PYTHONPATH": str(self.root)} | env)  # fmt: skip
 
     def page(self, name: str) -> str:
-        return (self.out / "html" / f"{name}.html").read_text()
-
-    def record(self, slug: str, name: str, profile: str = "full") -> dict:
-        return json.loads((self.out / "results" / profile / slug / f"{name}.json").read_text())
-
-    def leftovers(self) -> list[Path]:
-        """What only a build at work may have."""
-        return [*self.out.glob(".work-*"), *self.out.rglob("*.old"), *self.out.rglob("*.part")]
+        return (self.out / "html" / f"{name}.html").read_text(encoding="utf-8")

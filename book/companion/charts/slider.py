@@ -10,6 +10,7 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
 from book.companion import figures, results
+from book.companion.drawn import drawn
 
 #: The MIME type of the chart in an executed notebook.
 SLIDER = "application/vnd.crowder.slider+json"
@@ -40,6 +41,9 @@ def show(
         "words": [words for _, words in states.values()],
     }
     figures.show(states[at][0], name, caption=caption, alt=alt, data=data, parameters=parameters)
+    if (folder := results.folder()) is not None:
+        shown = {f"{label} {value}": {"says": words, "drawn": drawn(fig)} for value, (fig, words) in states.items()}
+        results.write(folder / "sliders" / f"{name}.json", results.as_json(shown))
     for fig, _ in states.values():
         plt.close(fig)
     text = f"[slider {name}: on the page of the book]"

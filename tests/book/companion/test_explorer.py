@@ -7,7 +7,7 @@ import pytest
 
 import crowder as cr
 from book.companion.charts import explorer
-from book.make.environment import ROOT
+from book.project import ROOT
 from crowder.counting.bounds import edge_bound, node_bound
 from crowder.models import common_steps
 

@@ -8,8 +8,9 @@ import pytest
 from needing import missing
 
 from book.companion import published
-from book.make.chapters import BuildError, read_chapters
-from book.make.environment import ROOT
+from book.project import BuildError
+from book.text.chapters import read_chapters
+from book.project import ROOT
 from book.reports import printed
 
 # --- the file -----------------------------------------------------------------------------------------------------

@@ -11,8 +11,8 @@ import book.companion.results
 import crowder as cr
 from book.companion import figures
 from book.companion.charts import replay, stepper
-from book.make.plain import Page
-from book.make.to_myst import to_myst
+from book.text.plain import Page
+from book.text.to_myst import to_myst
 
 
 @pytest.fixture(scope="module")

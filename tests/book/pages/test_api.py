@@ -6,7 +6,7 @@ import re
 
 import crowder
 import crowder_tool
-from book.make.environment import ROOT
+from book.project import ROOT
 
 PAGE = ROOT / "book" / "pages" / "api.md"
 

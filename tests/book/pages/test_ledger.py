@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 from book.companion.claims import BASES, NOT_CHECKED, NOT_SHOWN
-from book.make.chapters import BuildError
-from book.make.environment import ROOT
+from book.project import BuildError
+from book.project import ROOT
 from book.reports.ledger import (
     AMENDED,
     FILE,

@@ -22,7 +22,7 @@ from barriers import barriers, barriers_around
 from bs4 import BeautifulSoup
 from fontTools.ttLib import TTFont
 
-from book.make.environment import ROOT
+from book.project import ROOT
 from book.reports import about
 
 TOC = yaml.safe_load((ROOT / "_toc.yml").read_text())

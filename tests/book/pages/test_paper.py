@@ -2,7 +2,7 @@
 
 import re
 
-from book.make.environment import ROOT
+from book.project import ROOT
 from book.reports.ledger import read_declared, read_paper
 
 SECTIONS = read_paper(ROOT)

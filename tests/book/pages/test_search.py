@@ -7,7 +7,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from docutils.nodes import make_id
 
-from book.make.environment import ROOT
+from book.project import ROOT
 from book.reports.ledger import read_paper
 
 WANTED = {

@@ -8,7 +8,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from book.make import environment, render
-from book.make.chapters import BuildError
+from book.project import BuildError
 
 
 def git(folder, *command):

@@ -15,9 +15,8 @@ from urllib.parse import unquote, urlsplit
 from bs4 import BeautifulSoup, Tag
 
 from book.companion.results import write
-from book.make import folders
-from book.make.chapters import BuildError, pages, read_yaml
-from book.make.environment import ROOT
+from book.project import OUT, ROOT, BuildError, read_yaml
+from book.text.chapters import pages
 
 NAME = "asking-the-crowd.pdf"
 
@@ -96,7 +95,7 @@ def make(html: Path) -> None:
     """Combine, print and link."""
     from playwright.sync_api import Error, sync_playwright
 
-    toc = read_yaml(ROOT, "_toc.yml")
+    toc = read_yaml(ROOT / "_toc.yml")
     names = [toc["root"], *pages(toc)]
     executable = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if lacking := [name for name in names if not (html / f"{name}.html").exists()]:
@@ -127,17 +126,13 @@ def make(html: Path) -> None:
     write(path, f"{page[0]}{page[1]}{link}</p>{page[2].partition('</p>')[2]}".encode())
 
 
-def main() -> int:
-    out = ROOT / "_build"
+def main() -> None:
     try:
-        with folders.build_lock(out):  # no build may change the pages meanwhile
-            make(out / "html")
+        make(OUT / "html")
     except (BuildError, OSError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
-    print(f"the PDF is at {out / 'html' / NAME}")
-    return 0
+        sys.exit(f"error: {error}")
+    print(f"the PDF is at {OUT / 'html' / NAME}")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -7,7 +7,7 @@ import subprocess
 from needing import chromium
 from tiny_book import TinyBook
 
-from book.make.pdf import NAME, anchor, combine
+from book.text.pdf import NAME, anchor, combine
 
 PAGES = ["book/pages/index", "notebooks/01-one", "notebooks/02-two", "book/pages/bibliography"]
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from book.make.chapters import read_chapters
-from book.make.environment import ROOT
+from book.text.chapters import read_chapters
+from book.project import ROOT
 
 TEXT = (ROOT / "book" / "pages" / "run.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```bash\n(.*?)```", TEXT.partition("## Other parameters")[2], re.DOTALL)

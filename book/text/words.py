@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 from pybtex.database import parse_file
 from pybtex.richtext import Text
 
-from book.make.chapters import BuildError, Chapter, number_of
+from book.project import BuildError, number_of
+from book.text.chapters import Chapter
 
 BIBLIOGRAPHY = Path("book/data/references.bib")
 #: Statements of the book's own that are companions to what the paper numbers.

@@ -22,12 +22,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from book.make import numbers
-from book.make.chapters import BuildError
-from book.make.words import BIBLIOGRAPHY, COMMENT, HEADING, STATEMENT, TAG, TITLE, Place, ours
+from book.text import numbers
+from book.project import BuildError
+from book.text.words import BIBLIOGRAPHY, COMMENT, HEADING, STATEMENT, TAG, TITLE, Place, ours
 
 # Colons, because a caption on the line of the fence may contain backticks; longer than any inner fence.
 FENCE = ":" * 9
@@ -51,23 +51,21 @@ class Page:
     def __init__(self, path: Path, places: Mapping[str, Place]) -> None:
         self.path, self.places = path, places
 
-    def corrected(self, text: str, *, code: bool = False) -> tuple[str, list[str]]:
-        """The text with the words, numbers and targets that it should have; and a line for each that it has not.
-
-        Code has links in the texts that it writes.
-        """
-        changes: list[str] = []
-
-        def noting(found: re.Match[str]) -> str:
-            right = self._right(found)
-            if right != found[0]:
-                said, is_now = (" ".join(re.sub("<!--.*?-->", "", each).split()) for each in (found[0], right))
-                changes.append(f"{self.path.stem}: the text says {said}, and it is {is_now}")
-            return right
-
+    def corrected(self, text: str, *, code: bool = False) -> str:
+        """The text with the words, numbers and targets that it should have. Code has links in the texts it writes."""
         for pattern in (_LINK_IN_CODE,) if code else (TAG, STATEMENT, _LINK):
-            text = pattern.sub(noting, text)
-        return text, changes
+            text = pattern.sub(self._right, text)
+        return text
+
+    def corrections(self, text: str, *, code: bool = False) -> Iterator[tuple[str, str]]:
+        """What the text says and should say, where these differ."""
+        for pattern in (_LINK_IN_CODE,) if code else (TAG, STATEMENT, _LINK):
+            for found in pattern.finditer(text):
+                said, right = (
+                    " ".join(re.sub("<!--.*?-->", "", each).split()) for each in (found[0], self._right(found))
+                )
+                if said != right:
+                    yield said, right
 
     def myst(self, text: str) -> str:
         """The text for Sphinx; its words are right."""

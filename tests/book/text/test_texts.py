@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from book.make import numbers, words
-from book.make.chapters import BuildError, Chapter
-from book.make.plain import Page
-from book.make.words import Place
+from book.text import numbers, words
+from book.project import BuildError
+from book.text.chapters import Chapter
+from book.text.plain import Page
+from book.text.words import Place
 
 HERE = Path("notebooks/05-edge.ipynb")
 THERE = Path("notebooks/appendix/A2-more.ipynb")

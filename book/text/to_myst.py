@@ -5,7 +5,7 @@ alternative text in the metadata of the output. Here the output becomes the MyST
 cross-references: `_directive` decides how a caption ends, and what surrounds a figure. The output that shows the
 caption to readers of the notebook is left out. A recorded claim becomes a box after its cell (see
 `book.sphinx_ext.claims`). Folded cells that follow each other become one, whose label says what each draws or checks.
-Text and captions become MyST (see `book.make.plain`). The executed notebook itself is not changed.
+Text and captions become MyST (see `book.text.plain`). The executed notebook itself is not changed.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from book.make.chapters import BuildError, number_of
-from book.make.plain import FENCE, Page
+from book.project import BuildError, number_of
+from book.text.plain import FENCE, Page
 
 #: What draws each kind of chart, in place of the figure before it.
 SCRIPTS = {"explorer": ("counts.js", "explorer.js"), "slider": ("slider.js",), "stepper": ("stepper.js",)}
 
 
-def to_myst(notebook: dict[str, Any], text: Page) -> dict[str, Any]:
-    """The notebook of a chapter for Sphinx, among whose sources its files are in ``results``."""
+def to_myst(notebook: dict[str, Any], text: Page, files: str) -> dict[str, Any]:
+    """The notebook of a chapter for Sphinx, among whose sources its figures and data are in the folder `files`."""
     page = copy.deepcopy(notebook)
     _join_parameters(page)
     _label_folded_cells(page, number_of(text.path.stem))
@@ -41,7 +41,7 @@ def to_myst(notebook: dict[str, Any], text: Page) -> dict[str, Any]:
             if facts and facts["kind"] == "claim":
                 output["verdict"] = facts["name"]
             elif facts:
-                made = _directive(facts, output["data"], text.path)
+                made = _directive(facts, output["data"], text.path, files)
                 output["data"] = {"text/markdown": text.links(made) if facts["kind"] in ("figure", "table") else made}
     page["cells"] = [made for cell in page["cells"] for made in _with_verdicts(cell)]
     return page
@@ -52,17 +52,17 @@ def kind_of(output: Mapping[str, Any]) -> str:
     return output.get("metadata", {}).get("crowder", {}).get("kind", "")
 
 
-def check(notebook: dict[str, Any], slug: str) -> None:
-    """Whether all that cells show can be on a page: no image without a description, and nothing on standard error."""
+def check(notebook: Mapping[str, Any]) -> None:
+    """Refuse what cannot be on a page: an image without a description, and anything on standard error."""
     for at, cell in enumerate(notebook["cells"], start=1):
         for output in cell.get("outputs", []):
             images = [mime for mime in output.get("data", {}) if mime.startswith("image/")]
             if images and not kind_of(output):
-                raise BuildError(f"{slug}: cell {at} shows an image ({images[0]}) without caption and alt text; "
+                raise BuildError(f"cell {at} shows an image ({images[0]}) without caption and alt text; "
                                  "pass the figure to book.companion.figures.show")  # fmt: skip
             if output.get("name") == "stderr":
                 text = "".join(output["text"]).strip()[:600].replace("\n", "\n      ")
-                raise BuildError(f"{slug}: cell {at} writes to standard error:\n      {text}")
+                raise BuildError(f"cell {at} writes to standard error:\n      {text}")
 
 
 def scripts(kind: str, page: Path) -> str:
@@ -71,9 +71,9 @@ def scripts(kind: str, page: Path) -> str:
     return "".join(f'<script src="{root}_static/{name}"></script>' for name in SCRIPTS[kind])
 
 
-def _directive(facts: dict[str, str], data: dict[str, Any], page: Path) -> str:
+def _directive(facts: dict[str, str], data: dict[str, Any], page: Path, folder: str) -> str:
     """A figure or table with its caption, its number and a link to its data; or the settings of a chart."""
-    kind, name, folder = facts["kind"], facts["name"], f"/results/{page.stem}"
+    kind, name = facts["kind"], facts["name"]
     if kind in ("figure", "table"):
         caption = f"{facts['caption']} {{download}}`data (CSV) <{folder}/{name}.csv>`"
     if kind == "figure":

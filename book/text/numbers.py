@@ -4,7 +4,6 @@
 
     Clusters of 38<!--sizes[0]--> and 37<!--sizes[1]--> records take 716.1<!--expected:.1f--> questions.
     There are <!--from-->14 clusters of 3<!--in_words-->, and on a page or in README.md 17<!--08-synthetic#n_near-->.
-    The F1 is 0.93<!--f1:.2f ± 0.02-->, where another processor may find another digit.
 
 What is asked for is written as in an f-string: an expression over the names of the chapter, after its last cell, and a
 format. The value is the word before the comment, or the formula or code that ends there, or all since ``<!--from-->``.
@@ -20,7 +19,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from book.make.chapters import BuildError, Chapter
+from book.project import BuildError
+from book.text.chapters import Chapter
 
 #: The pages, besides the chapters, whose numbers are checked; they say of which chapter a number is.
 PAGES = ("README.md", "book/pages/*.md")
@@ -80,20 +80,19 @@ def sentence(text: str, at: int) -> str:
     return " ".join(re.sub("<!--.*?-->", "", text[start : at + end.end()]).split())
 
 
-def parts(asks: str) -> tuple[str, str, float]:
-    """The expression, the format, and how far off a computed value may be.
+def parts(asks: str) -> tuple[str, str]:
+    """The expression and the format.
 
-    >>> parts("expected:.1f"), parts("d[1:2]"), parts("'a:b' if n else m:,"), parts("f1:.2f ± 0.02")
-    (('expected', '.1f', 0.0), ('d[1:2]', '', 0.0), ("'a:b' if n else m", ',', 0.0), ('f1', '.2f', 0.02))
+    >>> parts("expected:.1f"), parts("d[1:2]"), parts("'a:b' if n else m:,")
+    (('expected', '.1f'), ('d[1:2]', ''), ("'a:b' if n else m", ','))
     """
-    whole, _, off = asks.partition(" ± ")
-    for at in (len(whole), *(found.start() for found in reversed([*re.finditer(":", whole)]))):
+    for at in (len(asks), *(found.start() for found in reversed([*re.finditer(":", asks)]))):
         try:
-            ast.parse(whole[:at].strip(), mode="eval")
-            return whole[:at].strip(), whole[at + 1 :], float(off or 0)
+            ast.parse(asks[:at].strip(), mode="eval")
+            return asks[:at].strip(), asks[at + 1 :]
         except (SyntaxError, ValueError):
             continue
-    raise BuildError(f"<!--{asks}--> is no expression with a format and, after ' ± ', a tolerance")
+    raise BuildError(f"<!--{asks}--> is no expression with a format")
 
 
 def texts(notebook: Mapping[str, Any]) -> list[str]:
@@ -116,7 +115,7 @@ def asked(chapter: Chapter) -> list[str]:
 def asking(chapter: Chapter) -> dict[str, Any]:
     """The notebook with a cell at its end that answers what is asked (see `book.companion.results.answer`)."""
     lines = [f"    {asks!r}: (lambda: ({expression}), {form!r}),"
-             for asks in asked(chapter) for expression, form, _ in [parts(asks)]]  # fmt: skip
+             for asks in asked(chapter) for expression, form in [parts(asks)]]  # fmt: skip
     source = "\n".join(["from book.companion.results import answer", "answer({", *lines, "})"])
     cell = {"cell_type": "code", "id": TAG, "metadata": {"tags": [TAG]}, "source": source, "outputs": [],
             "execution_count": None}  # fmt: skip
@@ -124,34 +123,16 @@ def asking(chapter: Chapter) -> dict[str, Any]:
     return notebook | {"cells": [*notebook["cells"], cell]}
 
 
-def fill(text: str, answers: Mapping[str, str], *, tolerant: bool = False) -> str:
-    """The text with what was computed; for a source, which is `tolerant`, a value within its tolerance stays."""
+def fill(text: str, answers: Mapping[str, str]) -> str:
+    """The text with what was computed."""
     done, last = [], 0
     for number in find(text):
         if number.asks not in answers:
             raise BuildError(f"no chapter answers <!--{number.asks}-->")
-        right = answers[number.asks]
-        if number.value != right and not (tolerant and _close(number, right)):
-            done += [text[last : number.start], right]
+        if number.value != answers[number.asks]:
+            done += [text[last : number.start], answers[number.asks]]
             last = number.end
     return "".join([*done, text[last:]])
-
-
-def _close(number: Number, right: str) -> bool:
-    off = parts(number.asks.partition("#")[2] or number.asks)[2]
-    try:
-        said, found = (float(re.sub("[,%]", "", value)) for value in (number.value, right))
-    except ValueError:
-        return False
-    return abs(said - found) <= off
-
-
-def differences(where: str, text: str, filled: str) -> list[str]:
-    """A line for each number that the text says otherwise than it was computed."""
-    return [
-        f"{where}: the text says {said.value}, and {said.asks} is {found.value}, in: {sentence(text, said.end)}"
-        for said, found in zip(find(text), find(filled), strict=True) if said.value != found.value
-    ]  # fmt: skip
 
 
 def rewrite(path: Path, change: Callable[[str, bool], str]) -> bool:
