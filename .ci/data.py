@@ -1,4 +1,4 @@
-"""Fetch what tests need and the repository has not: python3 .ci/data.py FOLDER >> "$GITHUB_ENV"
+"""Fetch what tests need and the repository has not: .venv/bin/python .ci/data.py FOLDER >> "$GITHUB_ENV"
 
 That is the records of cora and three real crowds. What is printed are the environment variables for the tests. Where
 something cannot be had, the tests that need it are skipped, and a warning says so; a wrong checksum stops everything.
@@ -7,9 +7,7 @@ something cannot be had, the tests that need it are skipped, and a warning says 
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "crowder" / "cora"))  # nothing is installed yet
-
-from fetching import CORA_SHA256, CORA_URL, fetch
+from crowder.cora.fetching import CORA_SHA256, CORA_URL, fetch
 
 #: The crowds of Saha and Subramanian (ESA 2019), which state no licence, at a fixed commit.
 CROWDS_URL = (

@@ -94,6 +94,8 @@ def cora_records(path: str | os.PathLike | None = None) -> pd.DataFrame:
     ------
     FileNotFoundError
         There is no file at the path.
+    ImportError
+        There is no path, and the extra ``data`` is not installed.
     ConnectionError
         The file cannot be downloaded; the message has its address. No part of it is kept.
     ValueError

