@@ -92,7 +92,8 @@ def asserted(source: str) -> list[str]:
 
 
 def _compared(number: dict[str, Any]) -> str:
-    return f"{printed.show(number['printed'])} printed, {printed.regenerated(number)} computed: {printed.agreement(number)}"
+    shown = f"{printed.show(number['printed'])} printed, {printed.regenerated(number)} computed"
+    return f"{shown}: {printed.agreement(number)}"
 
 
 def _read(path: Path) -> Any:
@@ -185,7 +186,9 @@ def recorded(folder: Path) -> Iterator[str]:
 
 def computed(folder: Path) -> list[Path]:
     """The tables of results that a chapter computed and did not read."""
-    return [path for path in sorted((folder / "recorded").glob("*.csv")) if not _read(path.with_suffix(".json"))["read"]]
+    return [
+        path for path in sorted((folder / "recorded").glob("*.csv")) if not _read(path.with_suffix(".json"))["read"]
+    ]
 
 
 def judged(entries: Sequence[dict[str, Any]], folders: Sequence[Path]) -> Iterator[str]:
@@ -297,7 +300,11 @@ def main() -> int:
         return 0
     found = list(book.differences())
     more = [f"and {len(found) - MOST} more"] * (len(found) > MOST)
-    print("\n".join([*found[:MOST], *more, *["if this is meant: make accept"] * bool(found)]), file=sys.stderr, end="\n" * bool(found))
+    print(
+        "\n".join([*found[:MOST], *more, *["if this is meant: make accept"] * bool(found)]),
+        file=sys.stderr,
+        end="\n" * bool(found),
+    )
     if not found:
         counts = ledger.tally(book.entries).items()
         print(f"claims: {', '.join(ledger.counted(status, count) for status, count in counts)}")

@@ -119,7 +119,9 @@ def ran(folder: Path) -> dict[str, Any]:
 
 # --- one chapter, in a worker process -----------------------------------------------------------------------------
 
+#: The kernel of this worker, and the cell that it executes.
 _kernels: set[int] = set()
+_cell: list[str] = []
 
 
 def work() -> None:
@@ -136,7 +138,9 @@ def work() -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def note_kernel(**_: Any) -> None:
+def note(cell: Any, **_: Any) -> None:
+    """papermill calls this before each cell."""
+    _cell[:] = [cell["id"]]
     if not _kernels:
         _kernels.update(process.pid for process in psutil.Process().children())
 
@@ -172,7 +176,7 @@ def execute(chapter: Chapter, parameters: dict[str, Any], made: str, folder: Pat
         folder.with_suffix(".failed.ipynb").unlink(missing_ok=True)
         return "", seconds
     except Exception as error:  # whatever it is, it is reported for this chapter
-        where, lines = failed_at(asking, path)
+        where, lines = failed_at(asking)
         name, said = getattr(error, "ename", type(error).__name__), getattr(error, "evalue", str(error))
         first = f"{chapter.slug}: {where}{name}: {said}".strip().splitlines()[0]
         kept = [path.replace(folder.with_suffix(".failed.ipynb"))] if path.exists() else []
@@ -186,28 +190,28 @@ def execute(chapter: Chapter, parameters: dict[str, Any], made: str, folder: Pat
 def started(path: Path, parameters: dict[str, Any], folder: Path) -> Any:
     """The executed notebook. A kernel that does not start is started again."""
     for last in range(STARTS - 1, -1, -1):
+        _cell.clear()
         try:
-            return papermill.execute_notebook(
+            notebook = papermill.execute_notebook(
                 path, path, parameters, progress_bar=False, cwd=folder, execution_timeout=TIMEOUT,
                 coalesce_streams=True,  # in how many pieces a text arrives depends on how busy the machine is
-                on_cell_start=note_kernel,
+                on_cell_start=note,
             )  # fmt: skip
+            _cell.clear()
+            return notebook
         except RuntimeError as error:
             if isinstance(error, DeadKernelError) or not last:  # dead at work; or no kernel started at all
                 raise
             end_kernels()
 
 
-def failed_at(asking: dict[str, Any], path: Path) -> tuple[str, list[str]]:
+def failed_at(asking: dict[str, Any]) -> tuple[str, list[str]]:
     """At which cell an execution ended, counted from 1 as its author does, and the first lines of this cell."""
-    with contextlib.suppress(ValueError, KeyError, FileNotFoundError):
-        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-        states = {cell["id"]: cell["metadata"].get("papermill", {}).get("status") for cell in cells}
-        for number, cell in enumerate(asking["cells"], start=1):
-            if states.get(cell["id"]) in ("failed", "running"):
-                if numbers.TAG in cell["metadata"].get("tags", []):
-                    return "a number of the text: ", []
-                return f"cell {number} of {len(asking['cells']) - 1}: ", cell["source"].strip().splitlines()[:8]
+    for number, cell in enumerate(asking["cells"], start=1):
+        if [cell["id"]] == _cell:
+            if cell["id"] == numbers.TAG:
+                return "a number of the text: ", []
+            return f"cell {number} of {len(asking['cells']) - 1}: ", cell["source"].strip().splitlines()[:8]
     return "", []
 
 
@@ -317,7 +321,9 @@ def prepare(jobs: int, *, compile: bool) -> None:
         if other != compiled:
             shutil.rmtree(other, ignore_errors=True)
     # Chapters share the cores; otherwise each would start one process per core.
-    os.environ.update(ENVIRONMENT, NUMBA_CACHE_DIR=str(compiled), LOKY_MAX_CPU_COUNT=str((os.cpu_count() or 1) // jobs or 1))
+    os.environ.update(
+        ENVIRONMENT, NUMBA_CACHE_DIR=str(compiled), LOKY_MAX_CPU_COUNT=str((os.cpu_count() or 1) // jobs or 1)
+    )
     if compile and not compiled.exists():
         print("compiling the orderings", file=sys.stderr, flush=True)
         subprocess.run([sys.executable, "-c", COMPILE], capture_output=True)

@@ -48,11 +48,11 @@ def begin(app: Any, config: Any) -> None:
     pages = {chapter.slug: page for page, chapter in app.crowder_pages.items()}
     folders = [*book.folders.values()]
     groups = printed.read(folders)
-    measured = ROOT / "book" / "data" / "measured"
     reports = {
         "ledger.csv": ledger.as_csv(book.entries), "printed.csv": printed.as_csv(groups),  # for readers
         # What pages include.
-        "printed.md": printed.as_markdown(groups, pages), "ran.md": about.ran(folders, setting=profile, measured=measured),
+        "printed.md": printed.as_markdown(groups, pages),
+        "ran.md": about.ran(folders, setting=profile, measured=ROOT / "book" / "data" / "measured"),
         "recorded.md": about.recorded(folders, pages, book.entries),
     }  # fmt: skip
     (OUT / "reports").mkdir(exist_ok=True)
@@ -73,9 +73,9 @@ def begin(app: Any, config: Any) -> None:
 
 def changed(source: dict[str, Any], ran: dict[str, Any]) -> bool:
     """Whether the code of a chapter is another one than that which ran."""
-    codes = [[c["source"] for c in each["cells"] if c["cell_type"] == "code" and c["id"] != "injected-parameters"]
-             for each in (source, ran)]  # fmt: skip
-    return codes[0] != codes[1]
+    codes = ([("".join(cell["source"]), cell["id"]) for cell in each["cells"]
+              if cell["cell_type"] == "code" and cell["id"] != "injected-parameters"] for each in (source, ran))  # fmt: skip
+    return next(codes) != next(codes)
 
 
 def translated(app: Any, page: str) -> dict[str, Any]:

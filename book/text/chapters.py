@@ -33,6 +33,7 @@ class Chapter:
 
     def defaults(self) -> dict[str, Any]:
         """The parameters and their values in the book, read from the tagged cell without running it."""
+        self.notebook()  # which says what is wrong with it
         try:
             return {name: value for name, _, value, _ in ranges.read(self.root / self.path)}
         except (ValueError, SyntaxError) as error:

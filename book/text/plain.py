@@ -25,8 +25,8 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from book.text import numbers
 from book.project import BuildError
+from book.text import numbers
 from book.text.words import BIBLIOGRAPHY, COMMENT, HEADING, STATEMENT, TAG, TITLE, Place, ours
 
 # Colons, because a caption on the line of the fence may contain backticks; longer than any inner fence.

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from book.text import numbers, words
-from book.text.chapters import Chapter, read_notebook
+from book.text.chapters import Chapter
 from book.text.plain import Page
 
 
@@ -22,7 +23,8 @@ class Texts:
     def __init__(self, root: Path, ran: Mapping[Chapter, Path], badges: Mapping[str, str]) -> None:
         self.root, self.ran = root, ran
         self.executed = {
-            chapter: _merged(chapter.notebook(), read_notebook(at / chapter.path.name)) for chapter, at in ran.items()
+            chapter: _merged(chapter.notebook(), json.loads((at / chapter.path.name).read_text(encoding="utf-8")))
+            for chapter, at in ran.items()
         }
         self.places = words.read(root, self.executed, badges)
         self.answers = {

@@ -5,8 +5,8 @@ from pathlib import Path
 from bad_material import PLACE, Row
 
 from book.project import BuildError
-from book.text.chapters import overrides, read_chapters, read_profile, select
 from book.reports import ledger
+from book.text.chapters import overrides, read_chapters, read_profile, select
 
 ROOT = Path(__file__).resolve().parents[2]
 

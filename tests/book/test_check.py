@@ -106,7 +106,8 @@ def test_a_recorded_result_is_read_and_computed_by_the_complete_profile_alone(ti
     (at / "powers.csv").write_text(first.replace("2,1.3333", "2,1.4444"))
     (at / "roots.csv").write_text("root\n1\n")
     assert book.check(**outside).stderr.splitlines() == [
-        "02-two: recorded powers, power, row 7 (1 of 8 differ): the book has 1.4444333333333332; computed: 1.3333333333333333",
+        "02-two: recorded powers, power, row 7 (1 of 8 differ): "
+        "the book has 1.4444333333333332; computed: 1.3333333333333333",
         "no chapter: recorded roots.csv: the book has a file; computed: none",
         "if this is meant: make accept",
     ]  # fmt: skip

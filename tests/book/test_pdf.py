@@ -2,26 +2,21 @@
 
 import os
 import re
-import subprocess
 
 from needing import chromium
 from tiny_book import TinyBook
 
-from book.text.pdf import NAME, anchor, combine
+from book.pdf import NAME, anchor, combine
 
-PAGES = ["book/pages/index", "notebooks/01-one", "notebooks/02-two", "book/pages/bibliography"]
-
-
-def run(book, **env):
-    command = book.command(module="book.make.pdf")
-    return subprocess.run(command, cwd=book.root, capture_output=True, text=True, env=os.environ | env)
+PAGES = ["book/pages/index", "notebooks/01-one", "notebooks/02-two", "book/pages/bibliography", "book/pages/paper",
+         "book/pages/about", "notebooks/appendix/A2-more"]  # fmt: skip
 
 
 def test_the_pages_become_one_document_with_links_that_the_landing_page_offers(tiny_built, tmp_path):
     chromium()
     book = tiny_built.copied(tmp_path / "book")
     assert NAME not in book.page("book/pages/index")  # pages without a PDF do not promise one
-    done = run(book)
+    done = book.do("book.pdf")
     assert done.returncode == 0, done.stderr
     path = book.out / "html" / NAME
     link = re.search(r'<p id="pdf"><a href="([^"]+)">The whole book as a PDF', book.page("book/pages/index"))[1]
@@ -44,17 +39,17 @@ def test_identifiers_of_different_pages_do_not_meet_and_folded_code_is_left_out(
     assert [whole.index(f'id="{anchor(name)}"') for name in PAGES] == sorted(
         whole.index(f'id="{anchor(name)}"') for name in PAGES
     )
-    assert "size + share" in re.sub("<[^>]*>", "", whole) and "# folded" not in whole
+    assert "size + share" in re.sub("<[^>]*>", "", whole) and "# Drawing" not in whole
 
 
 def test_without_pages_or_a_browser_that_works_nothing_is_printed(tiny_built, tmp_path):
     book = TinyBook(tmp_path / "none")
-    assert "run `make book` first" in run(book).stderr
+    assert "run `make book` first" in book.do("book.pdf").stderr
     book = tiny_built.copied(tmp_path / "book")
     (tmp_path / "chromium").write_text("#!/bin/sh\nexit 3\n")
     (tmp_path / "chromium").chmod(0o755)
     before = sorted((book.out / "html").rglob("*"))
-    done = run(book, PATH=f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    done = book.do("book.pdf", PATH=f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     assert done.returncode == 1 and "Traceback" not in done.stderr
     assert done.stderr.startswith(f"error: {tmp_path / 'chromium'} printed no PDF: ")
     assert sorted((book.out / "html").rglob("*")) == before

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 import yaml
+from book.make import render
 from needing import missing
 
-from book.make import render
-from book.text.chapters import read_chapters, read_profile
 from book.project import ROOT
 from book.reports import ledger, printed
+from book.text.chapters import read_chapters, read_profile
 
 CHAPTERS = {chapter.slug: chapter for chapter in read_chapters(ROOT)}
 ADDRESS = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["repository"]["url"]

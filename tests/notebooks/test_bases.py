@@ -7,8 +7,8 @@ import ast
 
 import pytest
 
-from book.text.chapters import read_chapters
 from book.project import ROOT
+from book.text.chapters import read_chapters
 
 #: What a value was computed from: nothing of these, random numbers, a mean of what they gave, a file.
 NEITHER, RANDOM, MEAN, READ = range(4)

@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from book.text import numbers
-from book.text.chapters import read_chapters
 from book.project import ROOT
 from book.reports.ledger import read_declared
+from book.text import numbers
+from book.text.chapters import read_chapters
 
 CHAPTERS = read_chapters(ROOT)
 CLAIMS = read_declared(ROOT)

@@ -7,8 +7,8 @@ import pytest
 
 import crowder as cr
 from book.companion.recording import FOLDER
-from book.text.chapters import read_chapters
 from book.project import ROOT
+from book.text.chapters import read_chapters
 
 CHAPTERS = {chapter.slug: chapter for chapter in read_chapters(ROOT)}
 REPLAYS = ("which-imports", "which-cora", "which-curve", "which-replays")

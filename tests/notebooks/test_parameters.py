@@ -10,8 +10,8 @@ from papermill.inspection import inspect_notebook
 from papermill.translators import PythonTranslator
 
 from book.companion import ranges
-from book.text.chapters import read_chapters
 from book.project import ROOT
+from book.text.chapters import read_chapters
 
 
 def type_of(value):

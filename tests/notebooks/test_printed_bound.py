@@ -8,8 +8,8 @@ import pytest
 
 import crowder as cr
 from book.companion.intervals import Interval
-from book.text.chapters import read_chapters
 from book.project import ROOT
+from book.text.chapters import read_chapters
 from crowder.counting.expected import component_numbers
 
 (CHAPTER,) = (chapter for chapter in read_chapters(ROOT) if chapter.slug == "A11-printed-theorem")

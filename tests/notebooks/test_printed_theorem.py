@@ -9,9 +9,9 @@ import pytest
 from scipy import stats
 
 import crowder as cr
+from book.project import ROOT
 from book.text import numbers
 from book.text.chapters import read_chapters
-from book.project import ROOT
 from crowder.counting.expected import component_numbers, expected_across
 from crowder.models import L
 

@@ -7,9 +7,9 @@ from nightly import NIGHTLY
 from scipy import stats
 
 from book.companion.recording import FOLDER
+from book.project import ROOT
 from book.text import numbers
 from book.text.chapters import read_chapters
-from book.project import ROOT
 from crowder.datasets import Crowd
 
 (CHAPTER,) = (chapter for chapter in read_chapters(ROOT) if chapter.slug == "11-real-crowds")

@@ -10,8 +10,8 @@ from collections import Counter
 
 import pytest
 
-from book.text.chapters import read_chapters
 from book.project import ROOT
+from book.text.chapters import read_chapters
 
 CHAPTERS = read_chapters(ROOT)
 STORY = [chapter for chapter in CHAPTERS if chapter.slug[0] != "A"]

@@ -10,8 +10,8 @@ from bs4 import BeautifulSoup
 from nbconvert import HTMLExporter
 from nbformat import read
 
-from book.text.chapters import read_chapters
 from book.project import ROOT
+from book.text.chapters import read_chapters
 
 EXPORTER = HTMLExporter(exclude_input=True)
 CHAPTERS = read_chapters(ROOT)

@@ -6,8 +6,8 @@ import sys
 import numpy as np
 import pandas as pd
 
-from book.text.chapters import read_chapters
 from book.project import ROOT
+from book.text.chapters import read_chapters
 
 MEASURED = ROOT / "book" / "data" / "measured"
 

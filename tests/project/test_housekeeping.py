@@ -10,9 +10,9 @@ import pytest
 import yaml
 
 import crowder
-from book.text.chapters import read_chapters
 from book.project import ROOT
 from book.reports.about import asked_for
+from book.text.chapters import read_chapters
 
 NOTEBOOKS = [ROOT / chapter.path for chapter in read_chapters(ROOT)]
 LOCK, LAB = "requirements.lock", "requirements-lab.lock"

@@ -85,10 +85,13 @@ for letter, title in (("%s", "rising"), ("%s", "falling")):
     figures.show(fig, f"fig-{letter}", caption=f"To ${size}$, after {{cite:t}}`mazumdar2017first`.",
                  alt=f'A "line": {letter}.', data=pd.DataFrame({"y": [0.1, size], "of": ["node", "edge"]}))
 """
-FIGURE = DRAW % ("a", "b") + """
+FIGURE = (
+    DRAW % ("a", "b")
+    + """
 figures.table(pd.DataFrame({"model": ["x|y"], "size": [size]}), "tab-a", caption="Sizes.")
 display(Markdown(f"Drawn to {size}: see {{numref}}`fig-b` and {{numref}}`tab-a`, $t^{size}$."))
 """
+)
 CHECKS = """
 import sympy as sp
 from book.companion.claims import agreement, check, corrected, counterexample, identity, readings
@@ -262,6 +265,7 @@ CHAPTERS = {
     "appendix/A2-more": [STATEMENTS, "#p\nsize: int = 3  # points", "#h\n# Drawing" + DRAW % ("c", "d"),
                          "#h\n# A sum, in *halves*\nx = 2"],
 }  # fmt: skip
+FILES = ("_config.yml", "pyproject.toml", "requirements.lock", "crowder/validation.py", "crowder/optional.py")
 PAGES = ("book/pages/bibliography.md", "book/pages/about.md")
 
 
@@ -281,14 +285,16 @@ class TinyBook:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.out = root / "_build"
-        left_out = ("__pycache__", "*.png", "results", "recorded", "claims.yml", "published.yml", "profiles.yml", "*.md")
-        shutil.copytree(ROOT / "book", root / "book", ignore=lambda at, names: {
-            name for pattern in left_out for name in names if Path(name).match(pattern)
-            if "data" in Path(at).parts or pattern not in ("results", "recorded")})  # fmt: skip
+        theirs = shutil.ignore_patterns("__pycache__", "*.png", "data", "*.md")
+        shutil.copytree(ROOT / "book", root / "book", ignore=theirs)
+        for name in ("fonts", "licences", "licences.yml", "references.bib"):
+            at = ROOT / "book" / "data" / name
+            (root / "book" / "data").mkdir(exist_ok=True)
+            (shutil.copytree if at.is_dir() else shutil.copy)(at, root / "book" / "data" / name)
         (root / "tool" / "crowder_tool").mkdir(parents=True)
         (root / "crowder").mkdir()
         (root / "crowder" / "__init__.py").touch()  # empty: the real one imports everything
-        for name in ("_config.yml", "pyproject.toml", "requirements.lock", "crowder/validation.py", "crowder/optional.py", *PAGES):
+        for name in (*FILES, *PAGES):
             shutil.copy(ROOT / name, root / name)
         for name, text in {
             "_toc.yml": TOC, "book/pages/index.md": INDEX, "book/pages/paper.md": PAPER,

@@ -8,10 +8,9 @@ import pytest
 from needing import missing
 
 from book.companion import published
-from book.project import BuildError
-from book.text.chapters import read_chapters
-from book.project import ROOT
+from book.project import ROOT, BuildError
 from book.reports import printed
+from book.text.chapters import read_chapters
 
 # --- the file -----------------------------------------------------------------------------------------------------
 

@@ -9,8 +9,7 @@ import pytest
 import yaml
 
 from book.companion.claims import BASES, NOT_CHECKED, NOT_SHOWN
-from book.project import BuildError
-from book.project import ROOT
+from book.project import ROOT, BuildError
 from book.reports.ledger import (
     AMENDED,
     FILE,

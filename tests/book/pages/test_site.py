@@ -7,8 +7,9 @@ from xml.etree import ElementTree
 import pytest
 from bs4 import BeautifulSoup
 
-from book.make import environment, render
 from book.project import BuildError
+from book.reports import about
+from book.sphinx_ext.site import site
 
 
 def git(folder, *command):
@@ -21,24 +22,24 @@ def git(folder, *command):
 
 
 def test_links_name_the_tag_or_commit_only_of_sources_that_have_one(tmp_path, monkeypatch):
-    monkeypatch.setattr(environment, "ROOT", tmp_path)
-    assert environment.reference() is None  # no repository
+    monkeypatch.setattr(about, "ROOT", tmp_path)
+    assert about.reference() is None  # no repository
     git(tmp_path, "init", "--quiet")
-    assert environment.reference() is None  # no commit
+    assert about.reference() is None  # no commit
     (tmp_path / "a").write_text("1")
     git(tmp_path, "add", "a")
     git(tmp_path, "commit", "--quiet", "-m", "one")
     commit = git(tmp_path, "rev-parse", "HEAD")
-    assert environment.reference() == commit and len(commit) == 40
+    assert about.reference() == commit and len(commit) == 40
     git(tmp_path, "tag", "nightly")  # may move
-    assert environment.reference() == commit
+    assert about.reference() == commit
     git(tmp_path, "tag", "v1.2.3")
-    assert environment.reference() == "v1.2.3"
+    assert about.reference() == "v1.2.3"
     (tmp_path / "b").write_text("2")
-    assert environment.reference() is None  # a file that the commit has not
+    assert about.reference() is None  # a file that the commit has not
     git(tmp_path, "add", "b")
     git(tmp_path, "commit", "--quiet", "-m", "two")
-    assert environment.reference() == git(tmp_path, "rev-parse", "HEAD")  # the tag is of the commit before
+    assert about.reference() == git(tmp_path, "rev-parse", "HEAD")  # the tag is of the commit before
 
 
 def test_the_address_of_the_site_is_stated_or_that_of_the_repository(monkeypatch):
@@ -52,11 +53,11 @@ def test_the_address_of_the_site_is_stated_or_that_of_the_repository(monkeypatch
     ):
         for name, value in zip(names, given, strict=True):
             monkeypatch.setenv(name, value) if value else monkeypatch.delenv(name, raising=False)
-        assert render.site() == expected
+        assert site() == expected
     for wrong in ("example.org/book", "file:///book", "https:///book"):
         monkeypatch.setenv("CROWDER_SITE", wrong)
         with pytest.raises(BuildError, match="expected an address such as"):
-            render.site()
+            site()
 
 
 def test_without_an_address_there_is_no_map_and_no_page_for_unknown_addresses(tiny_built):
@@ -72,13 +73,13 @@ def test_without_an_address_there_is_no_map_and_no_page_for_unknown_addresses(ti
 def test_a_build_of_a_commit_for_a_site_has_links_to_both(tiny_built, tmp_path):
     """The links to the repository, those to Binder and Colab; the map; a page that is right at every address."""
     book = tiny_built.copied(tmp_path / "book")
-    (book.root / ".gitignore").write_text("_build\n__pycache__\n")
     git(book.root, "init", "--quiet")
     git(book.root, "add", ".")
     git(book.root, "commit", "--quiet", "-m", "one")
-    commit, site = git(book.root, "rev-parse", "HEAD"), "https://some.github.io/where/"
-    done = book.build(GITHUB_REPOSITORY="Some/where")
-    assert done.returncode == 0 and "executing 0 of 2 chapters" in done.stderr, done.stderr
+    commit, address = git(book.root, "rev-parse", "HEAD"), "https://some.github.io/where/"
+    done = book.render(GITHUB_REPOSITORY="Some/where")
+    assert done.returncode == 0, done.stderr
+    assert git(book.root, "status", "--porcelain") == ""  # rendering leaves nothing among the sources
     html, page = book.out / "html", book.page("notebooks/01-one")
     for link in (
         f"https://github.com/Some/where/tree/{commit}",
@@ -89,17 +90,18 @@ def test_a_build_of_a_commit_for_a_site_has_links_to_both(tiny_built, tmp_path):
     assert "/main" not in "".join(re.findall(r'href="(https://[^"]*)"', page))
 
     known = [place.text for place in ElementTree.parse(html / "sitemap.xml").getroot().findall(".//{*}loc")]
-    names = ["book/pages/bibliography", "book/pages/index", "notebooks/01-one", "notebooks/02-two"]
-    assert known == [f"{site}{name}.html" for name in names]
+    names = ["book/pages/about", "book/pages/bibliography", "book/pages/index", "book/pages/paper", "notebooks/01-one",
+             "notebooks/02-two", "notebooks/appendix/A2-more"]  # fmt: skip
+    assert known == [f"{address}{name}.html" for name in names]
     for name in names:
         head = BeautifulSoup(book.page(name).partition("</head>")[0], "html.parser")
-        assert head.select_one('link[rel="canonical"]')["href"] == f"{site}{name}.html"
-        assert head.select_one('meta[property="og:url"]')["content"] == f"{site}{name}.html"
+        assert head.select_one('link[rel="canonical"]')["href"] == f"{address}{name}.html"
+        assert head.select_one('meta[property="og:url"]')["content"] == f"{address}{name}.html"
     image = BeautifulSoup(book.page("index"), "html.parser").select_one('meta[property="og:image"]')["content"]
-    assert image == f"{site}_static/page.png"
+    assert image == f"{address}_static/page.png"
 
     missing = BeautifulSoup(book.page("404"), "html.parser")
     links = [link["href"] for link in missing.select("a")]
-    assert len(links) == 2 and all((html / link.removeprefix(site)).is_file() for link in links)
+    assert len(links) == 2 and all((html / link.removeprefix(address)).is_file() for link in links)
     assert missing.select("script, img") == [] and "robots" in str(missing.head)
     assert [link["href"][:5] for link in missing.select("link")] == ["data:"]  # it loads nothing
