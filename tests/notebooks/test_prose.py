@@ -125,6 +125,14 @@ def test_a_name_that_the_text_asks_for_stands_for_one_value(chapter):
     assert {name: cells for name, cells in given.items() if name in asked and len(cells) > 1} == {}
 
 
+def test_what_the_text_asks_for_is_short():
+    """The source is read, too: an expression of more than forty characters hides the sentence that it stands in."""
+    every = [text for chapter in CHAPTERS for text in numbers.texts(chapter.notebook())]
+    every += numbers.on_pages(ROOT).values()
+    asked = [number.asks.partition("#")[2] or number.asks for text in every for number in numbers.find(text)]
+    assert [asks for asks in asked if len(numbers.parts(asks)[0]) > 40] == []
+
+
 def bound(node):
     """The names to which code gives values outside functions, classes and comprehensions."""
     for child in ast.iter_child_nodes(node):
