@@ -1,13 +1,12 @@
 """The functions with which the appendix *Where the printed Theorem 2 holds* treats Dist-2, against exact numbers."""
 
-from fractions import Fraction
 from itertools import product
 
 import numpy as np
 import pytest
 
 import crowder as cr
-from book.companion.intervals import Interval
+from book.companion.intervals import balls, lower, upper
 from book.project import ROOT
 from book.text.chapters import read_chapters
 from crowder.counting.expected import component_numbers
@@ -41,23 +40,23 @@ def exactly_small(m, c):
 def test_small_components_are_bounded(known, c):
     exact = {m: exactly_small(m, c) for m in (3, 4, 5, 6, 12, 13, 60, 300)}
     for m, value in exact.items():
-        assert value <= known["small"](m, c).hi * ROUNDED, m
-        assert value <= known["B"](Interval(float(c))).hi * ROUNDED, m
+        assert value <= known["small"](m, c) * ROUNDED, m
+        assert value <= upper(known["B"](balls(float(c)))) * ROUNDED, m
     # One record of three, or of two, is alone: there is no other small component, and the bound is exact.
-    assert known["small"](3, c).hi == pytest.approx(np.exp(-2 * c / 3), rel=1e-12)
+    assert known["small"](3, c) == pytest.approx(np.exp(-2 * c / 3), rel=1e-12)
 
 
 @pytest.mark.parametrize("c", [2, 2.5, 3, 4])
 def test_the_bound_for_many_records_is_above_the_sum_for_each_number(known, c):
     """Wherever trees end, that is, when most of the bound is the geometric series, too."""
     for m, trees_to in product((100, 300), (1, 5, 20)):
-        most = known["small_in_large"](m, c, trees_to).hi
-        assert all(known["small"](more, c).hi <= most for more in (m, m + 1, 2 * m)), (m, trees_to)
+        most = known["small_in_large"](m, c, trees_to)
+        assert all(known["small"](more, c) <= most for more in (m, m + 1, 2 * m)), (m, trees_to)
 
 
 @pytest.mark.parametrize("c", [5.4, 6, 9, 20, 40])
 def test_late_components_are_rarely_small(known, c):
-    assert known["B"](Interval(c)).hi == pytest.approx(min(0.085, np.exp(1 - c / 2)), rel=1e-12)
+    assert upper(known["B"](balls(c))) == pytest.approx(min(0.085, np.exp(1 - c / 2)), rel=1e-12)
     assert all(exactly_small(m, c) <= np.exp(1 - c / 2) for m in (3, 4, 20, 100))
 
 
@@ -66,30 +65,32 @@ def test_late_components_are_rarely_small(known, c):
 def test_questions_are_bounded(known, m, M, epsilon):
     exact = cr.expected_queries(cr.dist2(epsilon), [m, M]) - (m + M - 2)
     share = np.array([m / M])
-    most = known["J"](np.array([depth(m, epsilon)]), share, share, Interval(m - 1) / (2 * m)).hi[0]
-    assert exact <= (1 + m * most) * ROUNDED
+    (most,) = known["J"](np.array([depth(m, epsilon)]), share, share, [balls(m - 1) / (2 * m)])
+    assert exact <= (1 + m * upper(most)[0]) * ROUNDED
 
 
 def test_a_cell_has_the_worst_of_its_points(known):
     """Both sides at nine points of each of some cells, which are cells of no width."""
     d, mu = np.array([0.5, 1, 1.5, 2.5, 6]), np.array([0, 1 / 16, 0.5, 1])
-    kappa = Interval(Fraction(19, 40))
-    left, right = known["left_side"](20, d, mu), known["right_side"](19, 5, d, mu)
-    late = known["right_side_from_20"](d, mu)
-    for (i, j), at, to in product(np.ndindex(left.lo.shape), (0.0, 0.4, 1.0), (0.01, 0.5, 1.0)):
+    kappa = balls(19) / 40
+    (left,), right = known["left_sides"]([20], d, mu), known["right_side"](19, 5, d, mu)
+    late = lower(known["right_side_from_20"](d, mu))
+    left, right = upper(left), lower(right)
+    for (i, j), at, to in product(np.ndindex(left.shape), (0.0, 0.4, 1.0), (0.01, 0.5, 1.0)):
         x, u = (np.array([ends[k] + t * (ends[k + 1] - ends[k])]) for ends, k, t in ((d, i, at), (mu, j, to)))
-        there = min(2, known["J"](x, u, u, kappa).hi[0] + 1 / 20)
-        assert there <= left.hi[i, j] * ROUNDED
+        there = min(2, upper(next(known["J"](x, u, u, [kappa])))[0] + 1 / 20)
+        assert there <= left[i, j] * ROUNDED
         point = np.append(0, x), np.append(0, u)
-        assert right.lo[i, j] <= known["right_side"](19, 5, *point).lo[0, 0] * ROUNDED
-        assert late.lo[i, j] <= known["right_side_from_20"](*point).lo[0, 0] * ROUNDED + 1e-9
+        assert right[i, j] <= lower(known["right_side"](19, 5, *point))[0, 0] * ROUNDED
+        assert late[i, j] <= lower(known["right_side_from_20"](*point))[0, 0] * ROUNDED + 1e-9
 
 
 def test_what_is_beyond_the_last_step_is_counted(known):
-    d, mu, kappa = np.array([0.3, 2.0, 8.0]), np.array([0.2, 0.5, 1.0]), Interval(Fraction(1, 3))
-    whole = known["J"](d, mu / 2, mu, kappa, step=1 / 64).hi
+    d, mu, kappa = np.array([0.3, 2.0, 8.0]), np.array([0.2, 0.5, 1.0]), balls(1) / 3
+    (whole,) = known["J"](d, mu / 2, mu, [kappa], step=1 / 64)
     for far in (1, 4, 10):
-        assert (known["J"](d, mu / 2, mu, kappa, step=1 / 64, far=far).hi >= whole).all()
+        (more,) = known["J"](d, mu / 2, mu, [kappa], step=1 / 64, far=far)
+        assert (upper(more) >= lower(whole)).all()
 
 
 @pytest.mark.parametrize("m, s", [(3, 2), (12, 3), (19, 6)])
@@ -98,7 +99,7 @@ def test_the_right_side_is_that_of_the_printed_bound(known, m, s, epsilon):
     ell, mu = np.arange(s, m + 1), 0.25
     total = (ell * cr.L(cr.dist2(epsilon), ell * (ell - 1) / 2)).sum()
     found = known["right_side"](m, s, np.array([0, depth(m, epsilon)]), np.array([0, mu]))
-    assert found.lo[0, 0] == pytest.approx(s * s / m + (1 + 1 / mu) * total, rel=1e-9)
+    assert lower(found)[0, 0] == pytest.approx(s * s / m + (1 + 1 / mu) * total, rel=1e-9)
 
 
 @pytest.mark.parametrize("m", [20, 37, 200])
@@ -109,4 +110,4 @@ def test_from_20_records_the_right_side_is_no_less_for_any_s(known, m, epsilon):
     tails = np.cumsum(terms[::-1])[::-1]
     least = min(s * s / m + (1 + 1 / mu) * tails[s - 1] for s in range(2, m + 1) if s * s < 2 * m)
     found = known["right_side_from_20"](np.array([0, depth(m, epsilon)]), np.array([0, mu]))
-    assert found.lo[0, 0] <= least
+    assert lower(found)[0, 0] <= least

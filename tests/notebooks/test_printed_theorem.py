@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 import crowder as cr
+from book.companion.intervals import balls, lower, upper
 from book.project import ROOT
 from book.text import numbers
 from book.text.chapters import read_chapters
@@ -56,15 +57,16 @@ def by_enumeration(m, p):
 
 @pytest.mark.parametrize("m", [2, 3, 4, 5])
 def test_components_of_small_graphs(known, m):
-    Interval, p, law = known["Interval"], Fraction(1, 4), by_enumeration(m, Fraction(1, 4))
-    q = Interval(np.array([0.75]))  # exact in binary
-    linked = known["connected"](m, q)
+    p, law = Fraction(1, 4), by_enumeration(m, Fraction(1, 4))
+    q = balls(np.array([0.75]))  # exact in binary
+    weight, linked = known["graphs"](m, q), known["connected"](m, q)
     for k in range(m + 1):
         exact = sum(law[: k + 1])
-        (found,) = known["at_most"](m, [k], q, linked) if k else [np.zeros(1)]
+        (found,) = known["at_most"](m, [k], weight, linked) if k else [np.zeros(1)]
         assert exact <= Fraction(found[0]) <= exact + Fraction(1, 10**11)
     # The law of the first record's component has C(m-1, a-1) ways to be connected: a = m is all of them.
-    assert linked.lo[m, 0] <= law[m] <= linked.hi[m, 0]
+    all_of_them = linked[m, 0] / (m * weight[m, 0])
+    assert lower(all_of_them) <= law[m] <= upper(all_of_them)
     assert law[m] <= (1 - (1 - p) ** m) ** (m - 1)  # what the proof says by coins
 
 
