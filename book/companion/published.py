@@ -7,7 +7,6 @@ lists printed and regenerated numbers side by side, and fails if numbers that sh
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np

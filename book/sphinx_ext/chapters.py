@@ -73,9 +73,9 @@ def begin(app: Any, config: Any) -> None:
 
 def changed(source: dict[str, Any], ran: dict[str, Any]) -> bool:
     """Whether the code of a chapter is another one than that which ran."""
-    codes = ([("".join(cell["source"]), cell["id"]) for cell in each["cells"]
-              if cell["cell_type"] == "code" and cell["id"] != "injected-parameters"] for each in (source, ran))  # fmt: skip
-    return next(codes) != next(codes)
+    before, now = ([(cell["id"], "".join(cell["source"])) for cell in each["cells"] if cell["cell_type"] == "code"]
+                   for each in (ran, source))  # fmt: skip
+    return [each for each in before if each[0] != "injected-parameters"] != now
 
 
 def translated(app: Any, page: str) -> dict[str, Any]:
@@ -109,16 +109,21 @@ def _times(app: Any) -> list[int]:
     return [(at / "ran.json").stat().st_mtime_ns for at in app.crowder.folders.values()]
 
 
+def offered(notebook: dict[str, Any], address: str, version: str) -> str:
+    """What a reader downloads: run alone, the notebook fetches this version of the book from this address."""
+    line = rf"address, version = \"{address}\", \"{version}\""
+    text = json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
+    return re.sub(r"address, version = .*?(?=\\n)", lambda _: line, text, count=1)
+
+
 def finish(app: Any, error: Exception | None) -> None:
     """Offer the chapters as they ran for download; remove what no page uses; say what the pages were made from."""
     if error is not None:
         return
     html, texts = Path(app.outdir), app.crowder.texts
     address, version = (app.config.html_theme_options[f"repository_{name}"] for name in ("url", "branch"))
-    for page, chapter in app.crowder_pages.items():  # run alone, its first cell fetches what the page's links lead to
-        text = json.dumps(texts.offered(chapter), indent=1, ensure_ascii=False) + "\n"
-        line = f'address, version = \\"{address}\\", \\"{version}\\"'
-        text = re.sub(r"address, version = .*?(?=\\n)", lambda _, line=line: line, text, count=1)
+    for page, chapter in app.crowder_pages.items():
+        text = offered(texts.offered(chapter), address, version)
         (html / "_sources" / f"{page}.ipynb").write_text(text, encoding="utf-8")
     for path in (html / "_sources" / "book").rglob("*.md"):
         path.write_text(filled(app, path.read_text(encoding="utf-8")), encoding="utf-8")

@@ -95,7 +95,8 @@ def _in_fractions(model: SimilarityModel) -> tuple[list, list, list]:
 
 def _height(density: StepDensity, left: Any) -> Any:
     """The height of a density on the step that starts at `left`."""
-    return next(_rational(h) for h, end in zip(density.heights, density.edges[1:], strict=True) if left < end)
+    steps = zip(density.heights, density.edges[1:], strict=True)
+    return next(_rational(height) for height, end in steps if left < _rational(end))
 
 
 def _rational(value: Any) -> Any:

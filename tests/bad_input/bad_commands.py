@@ -1,4 +1,4 @@
-"""Bad input to the command that builds the book: chapters, parameters, profiles, files of the book."""
+"""Bad input to the command that builds the book: chapters, profiles, files of the book."""
 
 from pathlib import Path
 
@@ -6,16 +6,11 @@ from bad_material import PLACE, Row
 
 from book.project import BuildError
 from book.reports import ledger
-from book.text.chapters import overrides, read_chapters, read_profile, select
+from book.text.chapters import read_chapters, read_profile, select
 
 ROOT = Path(__file__).resolve().parents[2]
 
 CHAPTERS = read_chapters(ROOT)
-
-
-def chosen(chapter, *assignments):
-    """What ``--only chapter -p name=value`` comes to."""
-    return overrides(select(CHAPTERS, [chapter]), {}, list(assignments))
 
 
 def clone(**files):
@@ -38,17 +33,13 @@ def claims(text):
 
 TABLE = {
     "Chapters": [
-        Row(lambda: select(CHAPTERS, ["99"]), BuildError, "--only 99: no such chapter; there are 01-questions"),
+        Row(lambda: select(CHAPTERS, ["99"]), BuildError, "no chapter 99; there are 01-questions"),
         Row(lambda: read_chapters(clone()), BuildError, "_toc.yml: [Errno 2] No such file"),
         Row(lambda: read_chapters(clone(toc="parts: [")), BuildError, "_toc.yml: while parsing a flow"),
     ],
-    "Parameters": [
-        Row(lambda: chosen("08", "sead=7"), BuildError, "-p sead: not a parameter of any selected chapter"),
-        Row(lambda: chosen("08", "seed=seven"), BuildError, "08-synthetic: seed is set to 'seven', but"),
-    ],
     "Profiles": [
         Row(lambda: read_profile(clone(data__profiles="quick: ["), "quick", CHAPTERS), BuildError,
-            "book/data/profiles.yml: while parsing a flow"),
+            "profiles.yml: while parsing a flow"),
     ],
     "Declared claims": [
         Row(lambda: claims("claims: ["), BuildError, "claims.yml: while parsing a flow"),

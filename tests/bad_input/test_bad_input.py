@@ -5,8 +5,6 @@ A table is a file ``bad_….py``: what it is about, and rows of a call, the clas
 
 import importlib
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -42,25 +40,3 @@ def test_bad_input_is_refused_by_a_message_that_names_it(row):
     message = re.sub(re.escape(PLACE["folder"]) + r"/(?:bad-\w+/?)?", "", " ".join(str(caught.value).split()))
     assert caught.type is row.error and row.says in message
     assert not any(words in message for words in FROM_INSIDE)
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (
-            ["-m", "book.make", "--profile", "nope", "--output", "{absent}"],
-            "error: --profile nope: expected one of full, complete, quick",
-        ),
-        (["-m", "book.make", "--jobs", "0"], "--jobs and --timeout must be at least 1"),
-        (["-m", "book.make", "--output", "{file}"], "error: [Errno 17] File exists: "),
-    ],
-)
-def test_a_command_with_bad_input_says_so_in_a_line(words, said, tmp_path):
-    places = {"file": tmp_path / "a.csv", "absent": tmp_path / "none.csv"}
-    places["file"].write_text("id,title\n1,x\n")
-    command = [word.format(**places) for word in words]
-    done = subprocess.run(
-        [sys.executable, *command], cwd=ROOT, capture_output=True, text=True, stdin=subprocess.DEVNULL
-    )
-    assert done.returncode in (1, 2) and said in done.stderr, done.stderr
-    assert "Traceback" not in done.stderr

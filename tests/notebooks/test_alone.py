@@ -11,11 +11,12 @@ from pathlib import Path
 
 import pytest
 import yaml
-from book.make import render
 from needing import missing
 
+from book.check import judged
 from book.project import ROOT
-from book.reports import ledger, printed
+from book.reports import ledger
+from book.sphinx_ext.chapters import offered
 from book.text.chapters import read_chapters, read_profile
 
 CHAPTERS = {chapter.slug: chapter for chapter in read_chapters(ROOT)}
@@ -97,12 +98,7 @@ def test_a_notebook_runs_alone(elsewhere, slug):
     folder.mkdir()
     shutil.copyfile(ROOT / chapter.path, folder / "alone.ipynb")
     if version == commit:
-        offered = home / "_sources" / chapter.path
-        offered.parent.mkdir(parents=True)
-        offered.touch()
-        (home / "_config.yml").write_text(f"repository: {{url: {ADDRESS}, branch: '{commit}'}}")
-        render.offer_executed(home, {chapter: chapter.notebook()}, home)
-        shutil.copyfile(offered, folder / "alone.ipynb")
+        (folder / "alone.ipynb").write_text(offered(chapter.notebook(), ADDRESS, commit))
     papermill = ["papermill", "--cwd", folder, folder / "alone.ipynb", folder / "out.ipynb"]
     results = f"CROWDER_RESULTS={home / 'results' / slug}"
     small = json.dumps(SMALL.get(slug, {}))
@@ -111,10 +107,8 @@ def test_a_notebook_runs_alone(elsewhere, slug):
     assert (home / ".cache" / "asking-the-crowd" / version / "book").is_dir()
     assert sorted(path.name for path in folder.iterdir()) == ["alone.ipynb", "out.ipynb"]
     # It finds what the book's own run finds: the declared status of each claim that it checks, and the printed numbers.
-    entries = ledger.judge(ledger.read_declared(ROOT), ledger.read_records(home / "results", [slug]), complete=False)
+    entries = ledger.judge(ledger.read_declared(ROOT), ledger.read_records([home / "results" / slug]), complete=False)
     code = "".join(cell["source"] for cell in chapter.notebook()["cells"] if cell["cell_type"] == "code")
     assert {entry["id"] for entry in entries} == {*re.findall(r'check\(\s*"(\w+)"', code)} != set()
-    assert ledger.changes(entries) == []
-    numbers = printed.judge(printed.read_groups(ROOT), home / "results", [slug], complete=False)
-    assert printed.disagreements(numbers) == []
+    assert [*judged(entries, [home / "results" / slug])] == []
     assert {*given} <= {line.lower() for line in call(python, "-m", "pip", "freeze").stdout.splitlines()}

@@ -36,10 +36,10 @@ def test_papermill_shows_type_default_and_help_of_each_parameter(chapter):
 
 @pytest.mark.parametrize("chapter", read_chapters(ROOT), ids=lambda c: c.slug)
 def test_the_books_own_parameters_are_in_their_ranges_and_every_number_has_one(chapter):
-    asked = dict.fromkeys(name for name, kind, _, comment in ranges.read(chapter.slug)
+    asked = dict.fromkeys(name for name, kind, _, comment in ranges.read(ROOT / chapter.path)
                           if "str" not in kind and "bool" not in kind and not ranges.RANGE.search(comment))  # fmt: skip
     assert [*asked] in ([], ["member_votes"])  # pairs of numbers
-    assert ranges.differing(chapter.slug, chapter.defaults()) == []
+    assert ranges.differing(ROOT / chapter.path, chapter.defaults()) == []
 
 
 REFUSED = {
@@ -53,7 +53,7 @@ REFUSED = {
 def test_what_a_chapter_cannot_run_with_is_refused_in_a_line_that_names_it(name, value, words):
     given = {"seed": 2017, "races": 100, "epsilons": [0.1]} | {name: value}
     with pytest.raises(ValueError, match=f"^{name} is [^\n]*{re.escape(words)}[^\n]*$"):
-        ranges.differing("03-integral", given)
+        ranges.differing(ROOT / "notebooks" / "03-integral.ipynb", given)
 
 
 def test_papermill_alone_says_which_parameters_are_not_the_books(tmp_path):

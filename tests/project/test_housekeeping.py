@@ -80,7 +80,11 @@ def within(name, *packages):
 LAYERS = {
     "crowder": ["book", "crowder_tool", "notebooks"],
     "tool": ["book", "notebooks"],
-    "book/companion": ["crowder_tool", "notebooks", *(f"book.{name}" for name in ("make", "reports", "sphinx_ext"))],
+    "book/companion": [
+        "crowder_tool",
+        "notebooks",
+        *(f"book.{name}" for name in ("run", "check", "text", "reports", "sphinx_ext")),
+    ],
 }
 
 
@@ -168,7 +172,3 @@ def test_commands_and_files_that_a_text_names_exist(name):
     if name != "book/pages/index.md":  # there Sphinx checks them
         for link in re.findall(r"\]\(([^)#:]+)\)", text):
             assert (ROOT / link).exists(), link
-    usage = (ROOT / "book/make/__main__.py").read_text()
-    for command in re.findall(r"-m book\.make( [^\n`]*)", text):
-        for option in re.findall(r"\s(--?[a-z]+)", command.partition("#")[0]):
-            assert f'"{option}"' in usage, option

@@ -9,8 +9,8 @@ import pytest
 from spreadsheet import cells, is_formula
 
 import crowder as cr
-from book import strict_yaml
 from book.companion import evidence
+from book.project import BuildError, read_yaml
 from crowder.oracles import majority_error
 from crowder_tool.sheets import to_csv
 
@@ -26,8 +26,8 @@ BOMB = "a0: &a0 [x, x]\n" + "\n".join(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] *
 ])  # fmt: skip
 def test_yaml_that_would_run_or_swell_or_lose_an_entry_is_refused(text, tmp_path):
     (tmp_path / "a.yml").write_text(text)
-    with pytest.raises(strict_yaml.Unreadable):
-        strict_yaml.read(tmp_path / "a.yml")
+    with pytest.raises(BuildError):
+        read_yaml(tmp_path / "a.yml")
 
 
 #: What may hold a text. Sympy makes an expression of what is inside, however deep.

@@ -250,7 +250,7 @@ def test_a_check_is_a_file_and_an_output_that_say_the_same(build, shown):
     # A cell shows its last value, so a check has none.
     assert check("C07", REFUTED, corrected(SIMULATED), says=" One\n sentence. ") is None
     [(bundle, facts)] = shown
-    assert on_disk(build, "C07") == facts
+    assert on_disk(build, "C07") == facts | {"code": ["REFUTED", "SIMULATED"]}
     assert [file.name for file in (build / "claims").iterdir()] == ["C07.json"]
     assert {key: facts[key] for key in facts if key != "evidence"} == {
         "kind": "claim", "name": "C07", "found": "counterexample", "basis": "simulated", "where": "",

@@ -56,6 +56,7 @@ def test_a_figure_is_saved_with_its_data(results, displayed):
     # 1/3 and 0.1 must read back as the very same floats.
     pd.testing.assert_frame_equal(pd.read_csv(results / "fig-line.csv"), FRAME, check_exact=True)
     record = json.loads((results / "fig-line.json").read_text())
+    assert "axes 1, legend: match: line #009e73 1.8 -" in record.pop("drawn")
     assert record == {
         "kind": "figure", "name": "fig-line", "caption": "A line.", "alt": "A line rises.",
         "parameters": {"seed": 7, "sizes": [3, 4]},

@@ -1,15 +1,12 @@
 """The paper's numbers: the file, the rules of agreement, chapters that type none of them, the comparison in a build."""
 
-import json
 import re
 
 import numpy as np
-import pytest
 from needing import missing
 
 from book.companion import published
-from book.project import ROOT, BuildError
-from book.reports import printed
+from book.project import ROOT
 from book.text.chapters import read_chapters
 
 # --- the file -----------------------------------------------------------------------------------------------------
@@ -81,19 +78,3 @@ def test_a_comparison_is_evidence():
     for off, holds in ((3.97, True), (3.99, False), (np.nan, False)):
         moved = table | {first: table[first] + off}
         assert published.compare("table-1", moved, sd=sds, runs=25).holds is holds
-
-
-# --- the build ----------------------------------------------------------------------------------------------------
-
-
-def test_a_number_that_nobody_regenerates_fails(tmp_path):
-    entries = printed.judge({"counts": "01-one"}, tmp_path, ["01-one", "02-two"], complete=True)
-    assert printed.disagreements(entries) == ["01-one: the printed numbers of counts were not regenerated"]
-
-
-def test_a_group_has_one_chapter(tmp_path):
-    record = {"group": "counts", "rule": "equal", "numbers": []}
-    (tmp_path / "01-one" / "published").mkdir(parents=True)
-    (tmp_path / "01-one" / "published" / "counts.json").write_text(json.dumps(record))
-    with pytest.raises(BuildError, match=r"01-one: compares counts, which book/data/published\.yml assigns to 02-two"):
-        printed.judge({"counts": "02-two"}, tmp_path, ["01-one", "02-two"], complete=True)

@@ -72,7 +72,7 @@ def test_a_chart_is_a_still_picture_of_one_question_and_behind_it_its_settings(r
     (bundle, facts) = seen[2]  # after the figure and its caption
     output = {"output_type": "display_data", "data": bundle, "metadata": {"crowder": facts}}
     cell = {"cell_type": "code", "id": "c", "metadata": {}, "source": "show()", "outputs": [output]}
-    page = to_myst({"cells": [cell]}, Page(Path("notebooks/01-one.ipynb"), {}))
+    page = to_myst({"cells": [cell]}, Page(Path("notebooks/01-one.ipynb"), {}), "/files")
     text = page["cells"][0]["outputs"][0]["data"]["text/markdown"]
     _, _, script = text.partition('<script type="application/json" class="stepper-settings" data-figure="fig-two">')
     given, _, after = script.partition("</script>")  # which no words end

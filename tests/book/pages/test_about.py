@@ -15,8 +15,8 @@ def test_what_was_read_is_listed_with_what_it_was_made_with_and_what_rests_on_it
         at.parent.mkdir(parents=True)
         at.write_text(json.dumps(made | {"read": read}))
     entries = [{"id": name, "basis": basis} for name, basis in BASES]
-    row, resting = recorded(tmp_path, PAGES, entries).split("\n")[2::2]
+    row, resting = recorded([tmp_path / slug for slug in PAGES], PAGES, entries).split("\n")[2::2]
     assert row.startswith("| {download}`audits </book/data/recorded/audits.csv>` | {doc}`Appendix A2 </notebooks/app")
     assert row.endswith(r" | runs 3; kinds a\|b, c | 2026-01-31 | abc1234567 |")
     assert resting == "On these rest {claim}`B1`, {claim}`B3`."
-    assert recorded(tmp_path, {"01-one": PAGES["01-one"]}, entries) == "All results were computed in this build."
+    assert recorded([tmp_path / "01-one"], PAGES, entries) == "All results were computed in this build."
