@@ -57,6 +57,8 @@ ENVIRONMENT = {
     "JUPYTER_CONFIG_DIR": str(OUT / "cache" / "jupyter"), "JUPYTER_RUNTIME_DIR": str(OUT / "cache" / "runtime"),
     "JUPYTER_PREFER_ENV_PATH": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1",
     "LC_ALL": "C.UTF-8", "TZ": "UTC",
+    # glibc would give large arrays back to the system and clear new ones: up to a sixth of a chapter's time.
+    "MALLOC_MMAP_THRESHOLD_": "1073741824", "MALLOC_TRIM_THRESHOLD_": "1073741824",
 }  # fmt: skip
 #: Compiled once: chapters that start together would each compile it, for twenty seconds.
 COMPILE = """
