@@ -19,7 +19,6 @@ import hashlib
 import json
 import multiprocessing
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -90,8 +89,13 @@ def meant(file: Path) -> bytes:
 
 def _plots(code: str) -> set[str]:
     """The files of `notebooks.plots` that this code imports, and those that these import."""
-    names = {f"notebooks/plots/{name}.py" for name in re.findall(r"from notebooks\.plots(?:\.| import )(\w+)", code)}
-    return names.union(*(_plots((ROOT / name).read_text(encoding="utf-8")) for name in names))
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.ImportFrom) and (package := str(node.module)).startswith("notebooks.plots"):
+            one = package.removeprefix("notebooks.plots").strip(".")
+            names |= {one} if one else {alias.name for alias in node.names}
+    files = {f"notebooks/plots/{name}.py" for name in names}
+    return files.union(*(_plots((ROOT / name).read_text(encoding="utf-8")) for name in files))
 
 
 def key(chapter: Chapter, parameters: dict[str, Any], shared: str) -> str:

@@ -8,6 +8,8 @@ import pytest
 from tiny_book import CHAPTERS, INDEX, TinyBook, tree
 
 from book.check import alike, frames
+from book.project import ROOT
+from book.text.chapters import read_chapters
 
 #: Chapter, what stands in its cells, what is planted there, and what the check says. The program stays without errors.
 EDITS = [
@@ -112,6 +114,15 @@ def test_a_recorded_result_is_read_and_computed_by_the_complete_profile_alone(ti
         "if this is meant: make accept",
     ]  # fmt: skip
     assert book.check("--accept", **outside).returncode == 0 and (at / "powers.csv").read_text() == first
+
+
+def test_each_recorded_result_is_named_in_the_chapter_that_asks_for_it():
+    """By this name a chapter is executed again when the result has changed."""
+    texts = {c.slug: "".join(cell["source"] for cell in c.notebook()["cells"]) for c in read_chapters(ROOT)}
+    for path in (ROOT / "book" / "data" / "recorded").glob("*.json"):
+        facts = json.loads(path.read_text())
+        assert facts.keys() == {"parameters", "within", "chapter", "date", "commit"}
+        assert f'"{path.stem}"' in texts[facts["chapter"]] and path.with_suffix(".csv").stat().st_size, path
 
 
 FRAME = pd.DataFrame({"name": ["a", None], "x": [1.0, float("nan")], "n": [3, 4]})

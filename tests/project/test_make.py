@@ -41,6 +41,14 @@ def test_an_environment_in_a_folder_that_is_not_ascii_works_under_any_locale(tmp
         assert (done.returncode, done.stdout, done.stderr) == (0, "crowder start\n", "")
 
 
+@pytest.mark.parametrize("given", ["/no/such", "/bin/false"])
+def test_an_unsuitable_python_is_named_in_a_line(tmp_path, given):
+    done = subprocess.run(["make", ".venv/.installed", f"PYTHON={given}"], cwd=project(tmp_path / "project"), env=CLEAN,
+                          capture_output=True, text=True, timeout=60)  # fmt: skip
+    said = f"PYTHON={given} is no Python 3.11, 3.12 or 3.13 with venv"
+    assert done.returncode == 2 and done.stderr.splitlines()[0] == said and "making .venv" not in done.stdout
+
+
 @pytest.mark.parametrize(
     ("system", "machine", "libc", "good"),
     [
