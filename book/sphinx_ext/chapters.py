@@ -29,6 +29,8 @@ logger = logging.getLogger(__name__)
 #: What pages are made from; and the file among them with a hash of it, by which tests know whether they are current.
 SOURCES = ("crowder", "tool/crowder_tool", "notebooks", "book", "_config.yml", "_toc.yml", "pyproject.toml")
 DIGEST = "sources.sha256"
+#: Where autosummary writes pages of the module.
+API = ROOT / "book" / "pages" / "api"
 #: Files of the themes that no page uses: templates, source maps, fonts for old browsers, icons drawn by a script.
 UNUSED = ("*webpack-macros.html", "**/*.map", "**/fontawesome/**/*.ttf", "scripts/fontawesome.js*")
 
@@ -41,6 +43,10 @@ def begin(app: Any, config: Any) -> None:
         config.html_baseurl = site() or config.html_baseurl
     except BuildError as error:
         sys.exit(f"error: {error}")
+    listed = (ROOT / "book" / "pages" / "api.md").read_text(encoding="utf-8").split() if API.exists() else []
+    for path in API.glob("*.rst"):  # of a name that the page of the module no longer lists
+        if path.stem.partition(".")[2] not in listed:
+            path.unlink()
     app.crowder_pages = {c.path.with_suffix("").as_posix(): c for c in book.chapters}
     for chapter in book.chapters:
         if changed(chapter.notebook(), book.texts.executed[chapter]):

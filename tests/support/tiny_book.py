@@ -285,7 +285,7 @@ class TinyBook:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.out = root / "_build"
-        theirs = shutil.ignore_patterns("__pycache__", "*.png", "data", "*.md")
+        theirs = shutil.ignore_patterns("__pycache__", "*.png", "data", "*.md", "api")
         shutil.copytree(ROOT / "book", root / "book", ignore=theirs)
         for name in ("fonts", "licences", "licences.yml", "references.bib"):
             at = ROOT / "book" / "data" / name
