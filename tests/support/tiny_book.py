@@ -159,7 +159,8 @@ def powers(n, exponents):
 found = recorded("powers", powers, anew=bool(records), n=n, exponents=[1, 2])
 print(found.basis, len(found.table))
 """
-SLIDER = """
+SLIDER = """#h
+# Drawing
 def state(size):
     fig, ax = plt.subplots(figsize=(2, 1))
     ax.plot([0, size])
