@@ -28,9 +28,10 @@ import pandas as pd
 import yaml
 
 from book.companion.results import as_json
-from book.project import OUT, ROOT, BuildError
+from book.project import ROOT, BuildError
 from book.reports import about, ledger, printed
-from book.text.chapters import Chapter, read_chapters, read_notebook
+from book.reports.executed import Book
+from book.text.chapters import Chapter, read_notebook
 from book.text.texts import Texts
 from book.text.to_myst import kind_of
 
@@ -207,44 +208,32 @@ def judged(entries: Sequence[dict[str, Any]], folders: Sequence[Path]) -> Iterat
 # --- the whole book, and a run with parameters --------------------------------------------------------------------
 
 
-class Book:
-    """All chapters as they were executed in these folders."""
+def differences(book: Book) -> Iterator[str]:
+    """All differences of the whole book. Profiles with other parameters have other numbers, but the same claims."""
+    folders = [*book.folders.values()]
+    yield from judged(book.entries, folders)
+    yield from (line(slug, "link", said, right) for slug, said, right in book.texts.wrong_links())
+    if book.profile == "full":
+        yield from (line(*found) for found in book.texts.wrong_numbers())
+        for folder in folders:
+            yield from results(folder)
+        for stray in sorted({path.name for path in HELD.iterdir()} - {folder.name for folder in folders}):
+            yield line(stray, "book/data/results", "a folder", "no such chapter")
+    if book.profile in ("full", "complete"):
+        for folder in folders:
+            yield from recorded(folder)
+    if book.profile == "complete":
+        made = {path.name for folder in folders for path in computed(folder)}
+        for name in sorted({path.name for path in RECORDED.glob("*.csv")} - made):
+            yield line("no chapter", f"recorded {name}", "a file", "none")
 
-    def __init__(self, profile: str) -> None:
-        self.out, self.profile = OUT / profile, profile
-        self.chapters = read_chapters(ROOT)
-        self.folders = {c: executed(self.out, c) for c in self.chapters}
-        if lacking := [c.slug for c, at in self.folders.items() if not (at / "ran.json").exists()]:
-            more = f" and {len(lacking) - 3} others" if len(lacking) > 3 else ""
-            raise BuildError(f"not executed: {', '.join(lacking[:3])}{more}; run `make book`, or python -m book.run")
-        self.entries = ledger.judge(
-            ledger.read_declared(ROOT), ledger.read_records(self.folders.values()), complete=True
-        )
-        self.texts = Texts(ROOT, self.folders, {entry["id"]: ledger.standing(entry) for entry in self.entries})
 
-    def differences(self) -> Iterator[str]:
-        """All differences of the whole book. Profiles with other parameters have other numbers, but the same claims."""
-        yield from judged(self.entries, [*self.folders.values()])
-        yield from (line(slug, "link", said, right) for slug, said, right in self.texts.wrong_links())
-        if self.profile == "full":
-            yield from (line(*found) for found in self.texts.wrong_numbers())
-            for folder in self.folders.values():
-                yield from results(folder)
-            for stray in sorted({path.name for path in HELD.iterdir()} - {c.slug for c in self.chapters}):
-                yield line(stray, "book/data/results", "a folder", "no such chapter")
-        if self.profile in ("full", "complete"):
-            for folder in self.folders.values():
-                yield from recorded(folder)
-        if self.profile == "complete":
-            made = {path.name for folder in self.folders.values() for path in computed(folder)}
-            for name in sorted({path.name for path in RECORDED.glob("*.csv")} - made):
-                yield line("no chapter", f"recorded {name}", "a file", "none")
-
-    def accept(self) -> None:
-        """Let the sources have what was computed; of the profile complete, the recorded results."""
-        for folder in self.folders.values() if self.profile == "complete" else ():
+def accept(book: Book) -> None:
+    """Let the sources have what was computed; of the profile complete, the recorded results."""
+    for folder in book.folders.values():
+        if book.profile == "complete":
             record(folder)
-        for folder in self.folders.values() if self.profile == "full" else ():
+        elif book.profile == "full":
             held = HELD / folder.name
             shutil.rmtree(held, ignore_errors=True)
             held.mkdir(parents=True)
@@ -252,17 +241,8 @@ class Book:
                 shutil.copy(path, held)
             text = yaml.dump(shown(folder), Dumper=yaml.CSafeDumper, allow_unicode=True, sort_keys=False, width=120)
             (held / "shown.yml").write_text(text, encoding="utf-8")
-        if self.profile == "full":
-            self.texts.write()
-
-
-def executed(out: Path, chapter: Chapter) -> Path:
-    """The folder of a chapter's last execution; beside a run with parameters, the other chapters are those of the book.
-
-    A run is in ``_build/runs``.
-    """
-    own = out / chapter.slug
-    return own if own.exists() or out.parent.name != "runs" else OUT / "full" / chapter.slug
+    if book.profile == "full":
+        book.texts.write()
 
 
 def record(folder: Path) -> None:
@@ -296,9 +276,9 @@ def main() -> int:
     args = parser.parse_args()
     book = Book(args.profile)
     if args.accept:
-        book.accept()
+        accept(book)
         return 0
-    found = list(book.differences())
+    found = list(differences(book))
     more = [f"and {len(found) - MOST} more"] * (len(found) > MOST)
     print(
         "\n".join([*found[:MOST], *more, *["if this is meant: make accept"] * bool(found)]),

@@ -17,9 +17,9 @@ from typing import Any
 
 from sphinx.util import logging
 
-from book.check import Book
 from book.project import OUT, ROOT, BuildError, digest
 from book.reports import about, ledger, printed
+from book.reports.executed import Book
 from book.sphinx_ext.site import GITHUB, site
 from book.text import numbers
 from book.text.to_myst import to_myst
@@ -73,14 +73,17 @@ def begin(app: Any, config: Any) -> None:
     theme["repository_branch"] = about.reference() or theme["repository_branch"]  # however the branch moves on
     if profile not in ("full", "complete"):
         # A reader must not mistake these numbers for the book's.
-        words = "other parameters than the full book" if "/" in profile else "fewer repetitions than the full book"
-        theme["announcement"] = f"<b>{profile.rpartition('/')[2].capitalize()} profile:</b> {words}."
+        _, run, name = profile.rpartition("runs/")
+        quick = f"<b>{name.capitalize()} profile:</b> fewer repetitions than the full book."
+        theme["announcement"] = f"<b>A run with other parameters:</b> {name}." if run else quick
 
 
 def changed(source: dict[str, Any], ran: dict[str, Any]) -> bool:
     """Whether the code of a chapter is another one than that which ran."""
-    before, now = ([(cell["id"], "".join(cell["source"])) for cell in each["cells"] if cell["cell_type"] == "code"]
-                   for each in (ran, source))  # fmt: skip
+    before, now = (
+        [(cell["id"], "".join(cell["source"])) for cell in each["cells"] if cell["cell_type"] == "code"]
+        for each in (ran, source)
+    )
     return [each for each in before if each[0] != "injected-parameters"] != now
 
 
