@@ -257,14 +257,18 @@ def record(folder: Path) -> None:
 
 
 def beside(chapters: Sequence[Chapter], out: Path) -> Iterator[str]:
-    """What a run with other parameters finds otherwise than the book."""
+    """What a run with other parameters finds otherwise than the book: claims, printed numbers, text, files of data."""
     folders = [out / chapter.slug for chapter in chapters]
     entries = ledger.judge(ledger.read_declared(ROOT), ledger.read_records(folders), complete=False)
     yield from judged(entries, folders)
     run = Texts(ROOT, dict(zip(chapters, folders, strict=True)), {e["id"]: ledger.standing(e) for e in entries})
     yield from (line(*found) for found in run.wrong_numbers(pages=False))
     for folder in folders:
-        yield from results(folder)
+        found = [*results(folder)]
+        files = [each for each in found if ".csv" in each]
+        yield from files
+        if rest := len(found) - len(files):
+            yield f"{folder.name}: {rest} more differences in captions, tables, drawings and other output"
 
 
 def main() -> int:
