@@ -27,7 +27,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any
@@ -257,27 +257,33 @@ class Progress:
     """One bar, or a line for each chapter where there is no terminal, with the time that is left."""
 
     def __init__(self, expected: dict[str, float], jobs: int) -> None:
-        self.left, self.jobs, self.start = dict(expected), jobs, time.monotonic()
-        self.total = sum(expected.values())
+        self.left, self.jobs = dict(expected), jobs
+        self.expected = self.took = 0.0  # of the chapters that have ended
         self.bar = tqdm(total=len(expected), disable=not sys.stderr.isatty(), file=sys.stderr,
                         bar_format="{n_fmt} of {total_fmt} chapters |{bar}| {elapsed}{postfix}")  # fmt: skip
-        self.bar.set_postfix_str(self.time_left())
+        self.estimate()
+
+    def estimate(self) -> None:
+        """The seconds left, by those that chapters took before, at the pace of this run."""
+        pace = self.took / self.expected if self.took and self.expected else 1.0
+        self.at = time.monotonic()
+        self.seconds = pace * max([sum(self.left.values()) / self.jobs, *self.left.values()])
 
     def time_left(self) -> str:
-        """By the seconds that chapters took before, at the pace of this run."""
-        if not self.left or self.total == float("inf"):
+        seconds = self.seconds - (time.monotonic() - self.at)
+        if not self.left or not 0 < seconds < float("inf"):
             return ""
-        done = self.total - sum(self.left.values())
-        pace = (time.monotonic() - self.start) * self.jobs / done if done > 0.1 * self.total else 1.0
-        seconds = pace * max(sum(self.left.values()) / self.jobs, *self.left.values())
         return f"about {seconds / 60:.0f} min left" if seconds > 90 else f"about {seconds:.0f} s left"
 
-    def end(self, slug: str, words: str) -> None:
-        del self.left[slug]
-        left = self.time_left()
-        self.bar.set_postfix_str(left)
+    def refresh(self) -> None:
+        self.bar.set_postfix_str(self.time_left())
+
+    def end(self, slug: str, seconds: float, words: str) -> None:
+        self.expected, self.took = self.expected + self.left.pop(slug), self.took + seconds
+        self.estimate()
         self.bar.update()
-        tqdm.write(f"{slug}: {words}{f' ({left})' * bool(left and self.bar.disable)}", file=sys.stderr)
+        left = f" ({self.time_left()})" if self.bar.disable and self.time_left() else ""
+        tqdm.write(f"{slug}: {words}{left}", file=sys.stderr)
 
 
 def run(chapters: list[Chapter], chosen: dict[str, dict[str, Any]], out: Path, jobs: int) -> list[str]:
@@ -303,10 +309,14 @@ def run(chapters: list[Chapter], chosen: dict[str, dict[str, Any]], out: Path, j
     with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), work) as pool, progress.bar:
         running = {pool.submit(execute, c, chosen[c.slug], keys[c], out / c.slug): c.slug for c in due}
         try:
-            for done in as_completed(running):
-                slug, (message, seconds) = running[done], done.result()
-                failed |= {slug: message} if message else {}
-                progress.end(slug, "failed" if message else f"{seconds:.1f} s")
+            left = {*running}
+            while left:
+                ended, left = wait(left, timeout=1, return_when=FIRST_COMPLETED)
+                for future in ended:
+                    slug, (message, seconds) = running[future], future.result()
+                    failed |= {slug: message} if message else {}
+                    progress.end(slug, seconds, "failed" if message else f"{seconds:.1f} s")
+                progress.refresh()
         except BaseException:  # interrupted, or a worker was killed
             for worker in multiprocessing.active_children():
                 with contextlib.suppress(psutil.NoSuchProcess):
