@@ -54,12 +54,6 @@ def test_the_bound_for_many_records_is_above_the_sum_for_each_number(known, c):
         assert all(known["small"](more, c) <= most for more in (m, m + 1, 2 * m)), (m, trees_to)
 
 
-@pytest.mark.parametrize("c", [5.4, 6, 9, 20, 40])
-def test_late_components_are_rarely_small(known, c):
-    assert upper(known["B"](balls(c))) == pytest.approx(min(0.085, np.exp(1 - c / 2)), rel=1e-12)
-    assert all(exactly_small(m, c) <= np.exp(1 - c / 2) for m in (3, 4, 20, 100))
-
-
 @pytest.mark.parametrize("m, M", [(3, 3), (3, 40), (20, 20), (30, 90)])
 @pytest.mark.parametrize("epsilon", [0.01, 0.03, 0.1, 0.3])
 def test_questions_are_bounded(known, m, M, epsilon):
@@ -67,30 +61,6 @@ def test_questions_are_bounded(known, m, M, epsilon):
     share = np.array([m / M])
     (most,) = known["J"](np.array([depth(m, epsilon)]), share, share, [balls(m - 1) / (2 * m)])
     assert exact <= (1 + m * upper(most)[0]) * ROUNDED
-
-
-def test_a_cell_has_the_worst_of_its_points(known):
-    """Both sides at nine points of each of some cells, which are cells of no width."""
-    d, mu = np.array([0.5, 1, 1.5, 2.5, 6]), np.array([0, 1 / 16, 0.5, 1])
-    kappa = balls(19) / 40
-    (left,), right = known["left_sides"]([20], d, mu), known["right_side"](19, 5, d, mu)
-    late = lower(known["right_side_from_20"](d, mu))
-    left, right = upper(left), lower(right)
-    for (i, j), at, to in product(np.ndindex(left.shape), (0.0, 0.4, 1.0), (0.01, 0.5, 1.0)):
-        x, u = (np.array([ends[k] + t * (ends[k + 1] - ends[k])]) for ends, k, t in ((d, i, at), (mu, j, to)))
-        there = min(2, upper(next(known["J"](x, u, u, [kappa])))[0] + 1 / 20)
-        assert there <= left[i, j] * ROUNDED
-        point = np.append(0, x), np.append(0, u)
-        assert right[i, j] <= lower(known["right_side"](19, 5, *point))[0, 0] * ROUNDED
-        assert late[i, j] <= lower(known["right_side_from_20"](*point))[0, 0] * ROUNDED + 1e-9
-
-
-def test_what_is_beyond_the_last_step_is_counted(known):
-    d, mu, kappa = np.array([0.3, 2.0, 8.0]), np.array([0.2, 0.5, 1.0]), balls(1) / 3
-    (whole,) = known["J"](d, mu / 2, mu, [kappa], step=1 / 64)
-    for far in (1, 4, 10):
-        (more,) = known["J"](d, mu / 2, mu, [kappa], step=1 / 64, far=far)
-        assert (upper(more) >= lower(whole)).all()
 
 
 @pytest.mark.parametrize("m, s", [(3, 2), (12, 3), (19, 6)])

@@ -6,7 +6,6 @@ from math import comb, inf, isqrt
 
 import numpy as np
 import pytest
-from scipy import stats
 
 import crowder as cr
 from book.companion.intervals import balls, lower, upper
@@ -70,12 +69,6 @@ def test_components_of_small_graphs(known, m):
     assert law[m] <= (1 - (1 - p) ** m) ** (m - 1)  # what the proof says by coins
 
 
-def test_cells_begin_with_every_record_alone(tables):
-    """At p = 0 a component is one record: at most m/2 for m > 1, at most m/8 only from 8 records on."""
-    assert [tables.laws[m][0][0] for m in (2, 3, 50)] == [1, 1, 1]
-    assert [tables.laws[m][1][0] for m in (2, 7, 8)] == [0, 0, 1]
-
-
 @pytest.mark.parametrize("m", [100, 137, 250])
 @pytest.mark.parametrize("share", [1 / 2, 1 / 8])
 def test_the_bounds_for_large_clusters_are_above_the_exact_law(known, m, share):
@@ -84,19 +77,6 @@ def test_the_bounds_for_large_clusters_are_above_the_exact_law(known, m, share):
     exact = np.array([component_law(m, each / m)[: int(m * share)].sum() for each in c])
     assert (exact <= bound).all()
     assert (bound[5:] <= 1.6 * exact[5:] + 1e-3).all()  # of use: at c = 3 at most 1.6 times too large
-
-
-def test_the_tails_are_above_those_of_the_binomial_law(known):
-    """Between cut and m/2 there are Pr(Bin(m - 1, 1 - q^k) = k - 1), whose exponential bounds are larger."""
-    m, c = 1000, np.linspace(1.6, 4, 25)
-    k = np.arange(1, m // 2 + 1)
-    binomial = stats.binom.pmf(k - 1, m - 1, -np.expm1(-c[:, None] * k / m))
-    beyond = np.cumsum(binomial[:, ::-1], axis=1)[:, ::-1]  # from k on
-    small = known["dies_out"]((c[:, None] * (1 - (k - 1) / m)).ravel()).reshape(beyond.shape) * (1 - 1e-8)
-    for cuts in (99, 700):
-        assert ((small + beyond).min(axis=1) <= known["share_at_most"](c, m, cuts=cuts)).all()
-    bound = known["share_at_most"](c, m)
-    assert (bound[4:] <= 1.1 * (small + beyond).min(axis=1)[4:]).all()  # and not by much
 
 
 def test_what_is_spared_is_at_most_the_sum(known, tables):
@@ -121,26 +101,6 @@ def test_the_integrand_is_above_the_exact_expectation(known, m, other, p):
         rates = [1 / 2 - 1 / (2 * other), (m // 8 + 1) / 2 - 1 / (2 * other), (m - 1) / (2 * other)]
         bound = known["asked"](*chances, *np.exp(-eta * np.array(rates)))
         assert exact <= bound <= 1 + 1e-9
-
-
-def test_a_bound_for_more_records_is_smaller(known):
-    c = np.linspace(0.5, 10, 50)
-    a, b = (known["share_at_most"](c, m) for m in (100, 1000))
-    assert (b <= a).all() and (np.diff(a) <= 0).all()
-
-
-def test_dying_out_has_a_closed_inverse(known):
-    """u = exp(-y (1 - u)) gives y = -ln u / (1 - u)."""
-    u = np.array([0.999, 0.9, 0.5, 0.1, 1e-3, 1e-9])
-    found = known["dies_out"](-np.log(u) / (1 - u))
-    assert (u * (1 - 1e-12) <= found).all() and found == pytest.approx(u, rel=1e-7)
-    assert known["dies_out"](np.array([0.3, 1.0, 2000.0])).tolist() == pytest.approx([1, 1, 0])
-
-
-@pytest.mark.parametrize("first, last, ratio", [(3, 799, 1.02), (800, 32_000, 1.1), (5, 5, 2)])
-def test_cells_of_sizes_cover_all(known, first, last, ratio):
-    cells = list(known["runs"](first, last, ratio))
-    assert [m for a, b in cells for m in range(a, b + 1)] == list(range(first, last + 1))
 
 
 def helpful_models():
@@ -168,42 +128,6 @@ def test_no_helpful_model_asks_more_than_the_worst_curve(known, tables, m, other
         for s, ratio in enumerate(worst, start=2):
             left = questions - other * sum(sums[0][s - 2 :]) - m * sum(sums[1][s - 2 :])
             assert left / s**2 <= ratio + 1e-9
-
-
-def test_the_last_cell_of_sizes_covers_large_ones(known, tables):
-    eta = np.concatenate(([0], np.geomspace(0.001, 60, 80), [inf]))
-    all_sizes = list(known["one_pair"](tables, 30, 30, 2000, inf, eta))
-    one_size = list(known["one_pair"](tables, 30, 30, 5000, 5000, eta))
-    assert (np.array(one_size) <= np.array(all_sizes) + 1e-9).all() and max(all_sizes) < 1
-
-
-def test_small_clusters_pass_with_other_cells(known):
-    """The least clusters have no room to spare in the limit of s: each of three kinds of cells settles them."""
-    for cells, rows, ratio in ((110, 60, 1.0), (150, 90, 1.05), (220, 70, 1.02)):
-        found = known["small_clusters"](100, cells, rows, ratio)
-        assert min(found)[0] == 3 and max(found)[1] == 99
-        assert max(found.values()) <= 1
-
-
-def test_large_clusters_pass_with_other_cells(known):
-    found = known["large_clusters"](800, least=0.04, cells=230, rows=110, ratios=45, sigmas=70)
-    assert max(found.values()) <= 1 and min(found)[0] == 1 and max(found)[1] == inf
-
-
-@pytest.mark.parametrize("dimension", ["cells", "rows", "ratios", "sigmas"])
-def test_no_coarser_cell_of_large_clusters_has_a_smaller_bound(known, dimension):
-    """Cells are at the unfavourable corner in each direction: twice as many, inside the same, lower the bound."""
-    numbers = {"cells": 81, "rows": 41, "ratios": 6, "sigmas": 11}
-    coarse = known["large_clusters"](800, least=0.04, **numbers)
-    fine = known["large_clusters"](800, least=0.04, **numbers | {dimension: 2 * numbers[dimension] - 1})
-    within = {cell: [at for at in fine if cell[0] <= at[0] * UP and at[1] <= cell[1] * UP] for cell in coarse}
-    assert all(within.values())
-    assert all(fine[at] <= coarse[cell] * UP for cell, inside in within.items() for at in inside)
-
-
-def test_finer_cells_near_one_are_better(known):
-    coarse, fine = (known["near_one"](800, 0.03, n, n, steps=j) for n, j in ((200, 40), (400, 80)))
-    assert max(coarse.values()) <= 1 and all(fine[key] <= coarse[key] for key in coarse)
 
 
 @pytest.mark.parametrize("c", [1.02, 1.1, 1.3, 1.8, 3.0])

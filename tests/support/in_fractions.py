@@ -5,14 +5,13 @@ They use no formula of `crowder`, which is held against them.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
-from itertools import pairwise, permutations, product
-from math import comb, factorial, prod
+from itertools import pairwise
+from math import comb
 
 __all__ = [
-    "connected", "expected_components", "integral", "node_questions", "orders",
+    "connected", "expected_components", "integral", "node_questions",
     "steps", "theorem_2", "theorem_3",
 ]  # fmt: skip
 
@@ -42,22 +41,6 @@ def integral(model, t: int) -> Fraction:
         total += h * (((c + g) ** (t + 1) - c ** (t + 1)) / (g * (t + 1)) if g else c**t)
         c += g
     return total
-
-
-def orders(model, kinds: Sequence[str]) -> Counter:
-    """The distribution of the order, most similar first, of independent similarities of these kinds ("g" or "r").
-
-    >>> import crowder as cr
-    >>> orders(cr.uniform(), "gr")
-    Counter({(0, 1): Fraction(1, 2), (1, 0): Fraction(1, 2)})
-    """
-    law, cells = Counter(), [(g, h) for _, _, g, h in steps(model)][::-1]
-    for place in product(range(len(cells)), repeat=len(kinds)):
-        chance = prod(cells[c]["gr".index(kind)] for c, kind in zip(place, kinds, strict=True))
-        groups = [[i for i, c in enumerate(place) if c == cell] for cell in range(len(cells))] if chance else []
-        for parts in product(*map(permutations, groups)) if chance else ():
-            law[sum(parts, ())] += chance / prod(factorial(len(group)) for group in groups)
-    return law
 
 
 def node_questions(labels: Sequence, order: Sequence[tuple[int, int]], arrival: Sequence[int]) -> tuple[int, int]:
