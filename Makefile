@@ -46,6 +46,9 @@ lab: $(VENV)/.lab
 
 # ARGS go to pytest: make test ARGS="tests/book/companion/test_figures.py"
 test: $(VENV)/.installed
+	$(PY) -m ruff check --quiet .
+	$(PY) -m ruff format --check --quiet .
+	$(PY) -m mypy
 	$(PYTEST) $(ARGS)
 
 # What takes too long for every run: the book with nothing read from book/data/recorded, and tests with many more
