@@ -3,8 +3,6 @@
 import ast
 import re
 
-import nbformat
-import papermill
 import pytest
 from papermill.inspection import inspect_notebook
 from papermill.translators import PythonTranslator
@@ -54,19 +52,3 @@ def test_what_a_chapter_cannot_run_with_is_refused_in_a_line_that_names_it(name,
     given = {"seed": 2017, "races": 100, "epsilons": [0.1]} | {name: value}
     with pytest.raises(ValueError, match=f"^{name} is [^\n]*{re.escape(words)}[^\n]*$"):
         ranges.differing(ROOT / "notebooks" / "03-integral.ipynb", given)
-
-
-def test_papermill_alone_says_which_parameters_are_not_the_books(tmp_path):
-    notebook = nbformat.read(ROOT / "notebooks" / "03-integral.ipynb", as_version=4)
-    notebook.cells = notebook.cells[:4]  # as far as the imports
-    nbformat.write(notebook, tmp_path / "in.ipynb")
-
-    def said(**given):
-        ran = papermill.execute_notebook(tmp_path / "in.ipynb", None, parameters=given, progress_bar=False)
-        return [output["data"]["text/plain"] for cell in ran.cells[-1:] for output in cell["outputs"]]
-
-    assert said() == said(races=100_000) == []
-    (line,) = said(races=10, epsilons=[0.2])
-    assert "`races` is `10` instead of `100000`; `epsilons` is `[0.2]` instead of `[0.1, 0.3]`" in line
-    with pytest.raises(papermill.PapermillExecutionError, match="races is 0, but must be an integer in "):
-        said(races=0)

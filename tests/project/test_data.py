@@ -1,7 +1,6 @@
 """The script that fetches the records of cora and the real crowds for CI."""
 
 import importlib.util
-import re
 
 import pytest
 from file_server import file_server
@@ -53,19 +52,6 @@ def test_the_records_and_the_crowds_are_fetched_and_their_tests_may_not_be_skipp
     for name in ("gym", "allsports", "landmarks"):
         assert {path.name for path in (folder / "crowds" / name).iterdir()} == {"answers.txt", "gold.txt", "graph.txt"}
     assert len(read_crowd(folder / "crowds" / "gym").labels) == 94
-
-
-@pytest.mark.parametrize(
-    ("gone", "left"),
-    [("/cora.csv", "crowds"), ("/crowds/gym/gold.txt", "cora"), ("/crowds/landmarks/graph.txt", "cora")],
-)
-def test_what_cannot_be_had_is_a_warning_and_has_no_variable(gone, left, data, fetched):
-    said = fetched({path: content for path, content in data[1].items() if path != gone})
-    assert re.findall(r"^\w+", said.out, re.MULTILINE) == [f"CROWDER_{left.upper()}", "CROWDER_REQUIRE"]
-    assert said.out.endswith(f"\nCROWDER_REQUIRE=browser,{left},registry\n")
-    absent = {"cora": "crowds", "crowds": "cora"}[left]
-    assert said.err.startswith(f"::warning title={absent}::tests that need {absent} are skipped: http://")
-    assert said.err.count("\n") == 1
 
 
 @pytest.mark.parametrize("harmed", ["/cora.csv", "/crowds/gym/gold.txt", "/crowds/allsports/answers.txt"])

@@ -246,25 +246,6 @@ def on_disk(build, name):
     return json.loads((build / "claims" / f"{name}.json").read_text(encoding="utf-8"))
 
 
-def test_a_check_is_a_file_and_an_output_that_say_the_same(build, shown):
-    # A cell shows its last value, so a check has none.
-    assert check("C07", REFUTED, corrected(SIMULATED), says=" One\n sentence. ") is None
-    [(bundle, facts)] = shown
-    assert on_disk(build, "C07") == facts | {"code": ["REFUTED", "SIMULATED"]}
-    assert [file.name for file in (build / "claims").iterdir()] == ["C07.json"]
-    assert {key: facts[key] for key in facts if key != "evidence"} == {
-        "kind": "claim", "name": "C07", "found": "counterexample", "basis": "simulated", "where": "",
-        "says": "One sentence.",
-    }  # fmt: skip
-    marked = [(piece["what"], piece["corrected"]) for piece in facts["evidence"]]
-    assert marked == [("`REFUTED`", False), ("`SIMULATED`", True)]
-    assert bundle["text/plain"] == bundle["text/markdown"]
-    assert bundle["text/plain"].splitlines() == [
-        "**C07: does not hold as printed** (simulated)", "", "- `REFUTED`: 2, instead of 1 as printed",
-        "- *instead:* `SIMULATED`: distance 0.0 standard errors (1 runs, limit 4)",
-    ]  # fmt: skip
-
-
 def test_what_does_not_hold_is_recorded_and_raises_nothing(build, shown):
     check("B01", PROVED, FALSE)
     check("C08", REFUTED, corrected(FALSE))
@@ -275,14 +256,6 @@ def test_what_does_not_hold_is_recorded_and_raises_nothing(build, shown):
     with pytest.raises(ValueError, match="C11 was checked twice"):
         check("C11", PROVED)
     assert len(shown) == 3 and on_disk(build, "C11")["found"] == NOT_CHECKED
-
-
-def test_what_is_exact_says_where(shown):
-    orders, grid = agreement(1, 1, where="all orders of four records"), bounded([1, 2], 3, where="a grid")
-    check("C01", orders, grid, orders)
-    check("C02", REFUTED, orders, corrected(grid))  # of what carries nothing is said
-    check("C03", orders, SIMULATED)
-    assert [facts["where"] for _, facts in shown] == ["all orders of four records; a grid", "a grid", ""]
 
 
 def test_evidence_is_named_by_its_code(shown, monkeypatch):

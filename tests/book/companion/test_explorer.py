@@ -88,24 +88,6 @@ def test_the_page_computes_what_the_package_computes(in_page):
         assert values == pytest.approx(cr.L(model, times).tolist(), rel=1e-11, abs=1e-300)
 
 
-def test_the_presets_are_the_models_of_the_paper(in_page):
-    for name, make in (("dist1", cr.dist1), ("dist2", cr.dist2)):
-        for epsilon in (0.02, 0.48):
-            found, model = in_page(f"counts.{name}({epsilon})"), make(epsilon)
-            for density, expected in (("green", model.green), ("red", model.red)):
-                assert found["edges"] == [float(edge) for edge in expected.edges]
-                assert found[density] == pytest.approx([float(height) for height in expected.heights])
-
-
-def test_a_bar_that_moves_leaves_the_mass_at_one(in_page):
-    for set_to in (0, 3, 12):
-        found = in_page(f"counts.reheight([2, 0, 1, 1, 1, 1, 1, 1, 1, 1], 0, {set_to})")
-        assert found[0] == min(set_to, 10) and sum(found) == pytest.approx(10)
-        assert found[1] == 0 and found[2:] == pytest.approx([found[2]] * 8)  # the others keep their proportions
-        alone = in_page(f"counts.reheight([10, 0, 0, 0, 0, 0, 0, 0, 0, 0], 0, {set_to})")
-        assert sum(alone) == pytest.approx(10)
-
-
 def test_clusters_are_read_as_they_are_typed_and_what_cannot_be_is_explained(in_page):
     for text, sizes in (("50, 30, 20", [50, 30, 20]), (" 3 * 2,1 ;4 5×2", [3, 3, 1, 4, 5, 5]),
                         ("200*2, 100*4", [200] * 2 + [100] * 4)):  # fmt: skip
@@ -120,12 +102,3 @@ def test_clusters_are_read_as_they_are_typed_and_what_cannot_be_is_explained(in_
     ):  # fmt: skip
         found = in_page("text => counts.parseClusters(text)", text)
         assert list(found) == ["error"] and said in found["error"]
-
-
-def test_a_state_is_a_model_and_clusters():
-    own = "model=own&green=1,1,1,1,1,1,1,1,1,3&red=1,1,1,1,1,1,1,1,1,1&clusters=2*2,1"
-    model, sizes = explorer.setting(own)
-    assert sizes == [2, 2, 1] and model.green.heights[-1] == pytest.approx(30 / 12)
-    cora = {"green": [0] * 9 + [10], "red": [10] + [0] * 9}
-    assert explorer.setting("model=cora&clusters=3", cora)[0].hellinger2 == pytest.approx(1)
-    assert explorer.setting("model=dist1&epsilon=0.3&clusters=3")[0].epsilon == 0.3

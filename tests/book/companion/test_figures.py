@@ -2,7 +2,6 @@
 
 import base64
 import io
-import json
 import re
 import xml.etree.ElementTree as ET
 
@@ -48,24 +47,6 @@ def draw():
 
 def show(name="fig-line", **changes):
     figures.show(draw(), name, **({"caption": "A line.", "alt": "A line rises.", "data": FRAME} | changes))
-
-
-def test_a_figure_is_saved_with_its_data(results, displayed):
-    show(parameters={"seed": 7, "sizes": np.array([3, 4])})
-    assert {p.name for p in results.iterdir()} == {f"fig-line.{s}" for s in ("svg", "csv", "json")}
-    # 1/3 and 0.1 must read back as the very same floats.
-    pd.testing.assert_frame_equal(pd.read_csv(results / "fig-line.csv"), FRAME, check_exact=True)
-    record = json.loads((results / "fig-line.json").read_text())
-    assert "axes 1, legend: match: line #009e73 1.8 -" in record.pop("drawn")
-    assert record == {
-        "kind": "figure", "name": "fig-line", "caption": "A line.", "alt": "A line rises.",
-        "parameters": {"seed": 7, "sizes": [3, 4]},
-    }  # fmt: skip
-    (bundle, facts), caption = displayed
-    assert bundle.keys() == {"image/png", "text/plain"}
-    assert facts["alt"] == "A line rises." and not plt.get_fignums()
-    below = dict.fromkeys(("text/markdown", "text/plain"), "A line.")
-    assert caption == (below, {"kind": "caption", "name": "fig-line"})
 
 
 def test_a_figure_without_its_texts_is_refused_and_leaves_nothing_and_a_name_belongs_to_one(results, displayed):
@@ -116,21 +97,6 @@ def test_the_lean_svg_has_every_element_at_its_place():
             moved += [abs(float(a) - float(b)) for a, b in zip(*numbers, strict=True)]
     assert 0 < max(moved) <= 0.005 + 1e-9
     assert len(figures._lean(full)) < 0.9 * len(full)
-
-
-def test_a_table_is_saved_in_full_and_printed_short(results, displayed):
-    frame = pd.DataFrame({"who": ["a|b", "c"], "n": [1879, 2], "p": [1 / 3, np.nan]})
-    figures.table(frame, "tab-who", caption="Who.", formats={"p": lambda p: f"{p:.1%}"})
-    pd.testing.assert_frame_equal(pd.read_csv(results / "tab-who.csv"), frame, check_exact=True)
-    (bundle, facts), (caption, below) = displayed
-    assert caption["text/markdown"] == "Who." and below == {"kind": "caption", "name": "tab-who"}
-    assert bundle["text/markdown"].splitlines() == [
-        "| who   |     n |     p |",
-        "|:------|------:|------:|",
-        r"| a\|b  | 1,879 | 33.3% |",
-        "| c     |     2 |     – |",
-    ]
-    assert facts == {"kind": "table", "name": "tab-who", "caption": "Who."}
 
 
 def test_a_table_keeps_its_index_and_may_print_other_cells(results, displayed):

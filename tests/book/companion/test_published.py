@@ -1,4 +1,4 @@
-"""The paper's numbers: the file, the rules of agreement, chapters that type none of them, the comparison in a build."""
+"""The paper's numbers: the file, the rules of agreement, and the comparison as evidence."""
 
 import re
 
@@ -7,7 +7,6 @@ from needing import missing
 
 from book.companion import published
 from book.project import ROOT
-from book.text.chapters import read_chapters
 
 # --- the file -----------------------------------------------------------------------------------------------------
 
@@ -28,29 +27,6 @@ def test_the_numbers_are_those_of_the_paper():
         for number in groups[name].numbers.values():
             shapes = {f"{number}", f"{number:,}", "17,64,381" if number == 1764381 else "-"}
             assert any(re.search(rf"(?<![\d,.]){re.escape(shape)}(?![\d])", text) for shape in shapes), (name, number)
-
-
-def test_the_listed_sizes_hold_the_announced_records_in_the_announced_clusters():
-    announced = published.read()["data-sets"].numbers
-    sizes = published.cluster_sizes()
-    assert sizes == [200] * 2 + [100] * 4 + [50] * 8 + [30] * 2 + [20] * 2
-    first = published.cluster_sizes(announced=True)
-    assert first == [200] * 2 + [100] * 4 + [50] * 8  # the first three entries: 400 + 400 + 400 records
-    assert (len(first), sum(first)) == (announced["clusters"], announced["records"])
-
-
-def test_no_chapter_types_a_printed_number():
-    """Numbers of four digits and more, and the recall. Shorter ones and whole thousands have other business, too.
-
-    That those of the text are computed, test_prose says.
-    """
-    numbers = {n for group in published.read().values() for n in group.numbers.values()}
-    long = {n for n in numbers if (n > 999 and n % 1000) or 0.9 < n < 1}
-    shapes = {shape for n in long for shape in (f"{n}", f"{n:,}", f"{n:_}")}
-    typed = re.compile(rf"(?<![\w.,]){'(?:' + '|'.join(map(re.escape, sorted(shapes))) + ')'}(?![\w]|[.,]\d)")
-    for chapter in read_chapters(ROOT):
-        code = [cell for cell in chapter.notebook()["cells"] if cell["cell_type"] == "code"]
-        assert [(chapter.slug, cell["id"]) for cell in code if typed.search("".join(cell["source"]))] == []
 
 
 # --- the rules ----------------------------------------------------------------------------------------------------

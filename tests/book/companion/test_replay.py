@@ -42,15 +42,3 @@ def test_a_step_settles_the_pairs_on_which_all_clusterings_that_remain_agree(lab
 def test_a_settled_question_is_refused():
     with pytest.raises(ValueError, match=r"question 3, \(0, 2\), was already settled"):
         replay.steps(Resolution([[0, 1], [1, 2], [0, 2]], [True, True, True], [0, 0, 0]))
-
-
-def test_words_say_the_step():
-    # r1 = r2, r2 = r3 (so r1 = r3), r3 is not r4 (so neither are r1 and r2).
-    found = replay.steps(Resolution([[0, 1], [1, 2], [2, 3]], [True, True, False], [0, 0, 0, 1]))
-    names = ["r1", "r2", "r3", "r4"]
-    similarity = np.full((4, 4), 0.25)
-    assert replay.words(found, 3, names, similarity) == (
-        "Question 3 of 3: r3 and r4, similarity 0.25? No. This settles 2 more pairs. "
-        "Known to be one: r1 r2 r3. Asked 3, inferred 3, open 0."
-    )
-    assert "settles no more pairs" in replay.words(found, 1, names)

@@ -34,28 +34,6 @@ def replays(runs):
 NAMES = ["r1", "r2", "r3", "r4", "r5"]
 
 
-def test_records_have_one_tint_where_they_are_known_to_be_one(runs, replays):
-    """Pairs and sentences are read on the page, in test_charts."""
-    given = stepper.settings(replays, NAMES)
-    assert given["names"] == NAMES and list(given["runs"]) == list(runs)
-    for name, run in given["runs"].items():
-        for step, tints in zip(replays[name], run["tints"], strict=True):
-            for part in step.components:
-                inside, outside = {tints[r] for r in part}, {tints[r] for r in range(5) if r not in part}
-                assert inside == {stepper.SINGLE} if len(part) == 1 else len(inside) == 1 and not inside & outside
-
-
-def test_with_texts_each_question_is_asked_in_words(replays):
-    assert "texts" not in stepper.settings(replays, NAMES)
-    similarity = np.full((5, 5), 0.25)
-    given = stepper.settings(replays, NAMES, similarity, ["A", "B", "C", "D", "E"], "One place?")
-    assert given["texts"] == ["A", "B", "C", "D", "E"]
-    run = given["runs"]["non-matches first"]
-    assert run["said"][:2] == ["No question yet.", "One place? Similarity 0.25. No. This settles no more pairs."]
-    assert run["words"][1].startswith("Question 1 of 9: r1 (A) and r4 (D), similarity 0.25? No.")
-    assert len(run["said"]) == len(run["words"]) == 10
-
-
 # --- on the page ----------------------------------------------------------------------------------------------------
 
 

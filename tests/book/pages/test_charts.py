@@ -131,16 +131,6 @@ def test_a_question_is_shown_with_the_texts_of_its_records_and_moves_nothing(vis
         assert len(heights) == 1
 
 
-def test_no_ordering_has_the_colour_of_the_band_of_the_question(visit):
-    page = visit(QUESTIONS)
-    box = page.locator("figure#fig-watch-dozen")
-    look = "all => all.map(e => [e.getAttribute('stroke'), e.getAttribute('opacity')].join())"
-    bands = set(box.locator(".stepper-runs line[opacity]").evaluate_all(look))
-    key = box.locator(".stepper-key > span")
-    in_key = {entry.inner_text(): entry.locator("line").evaluate_all(look)[0] for entry in key.all()}
-    assert bands == {in_key.pop("this question")} and not bands & {*in_key.values()}
-
-
 def test_the_first_page_plays_by_itself_once_and_not_where_less_motion_is_preferred(visit):
     page = visit(FRONT)
     question = page.locator(".front input[name=question]")

@@ -1,6 +1,5 @@
 """What is declared of claims, and how it is judged by what chapters find."""
 
-import csv
 import json
 import re
 from graphlib import TopologicalSorter
@@ -14,7 +13,6 @@ from book.reports.ledger import (
     AMENDED,
     FILE,
     STATUSES,
-    as_csv,
     judge,
     read_declared,
     read_records,
@@ -83,7 +81,6 @@ def test_every_status_and_basis_is_explained_on_a_page_and_a_status_has_a_sign_o
 # --- judging --------------------------------------------------------------------------------------------------------
 
 PIECE = {"kind": "exact", "what": "w", "holds": True, "figure": "fine", "corrected": False}
-BAD = PIECE | {"what": "v", "holds": False, "figure": "off by one"}
 
 
 def found(result="holds", basis="exact", evidence=(PIECE,), chapter="01-one"):
@@ -162,11 +159,3 @@ def test_a_record_belongs_to_a_claim_and_in_a_whole_book_each_claim_has_one(decl
     (tmp_path / "02-two" / "claims" / "C01.json").write_text(json.dumps(found()))
     with pytest.raises(BuildError, match="02-two: records C01, and so does 01-one"):
         read_records(tmp_path / slug for slug in chapters)
-
-
-def test_the_file_has_one_line_for_a_claim_whatever_its_words(judged):
-    columns, line = csv.reader(as_csv([judged(found(NOT_SHOWN, "exact", [BAD]), statement='a,\n  "b"')]).splitlines())
-    assert columns == ("id place statement expected status basis where proof prose kind touches corrected affects "
-                       "stands figure says rests_on chapter").split()  # fmt: skip
-    assert line == ["C01", "p", 'a, "b"', "holds (exact)", NOT_SHOWN, "exact", *[""] * 3, "result", *[""] * 4,
-                    "off by one", "", "", "01-one"]  # fmt: skip
