@@ -2,7 +2,6 @@
 
 import json
 import math
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -59,23 +58,18 @@ def pairs():
         ("proved", inequality(sp.sqrt(x)), inequality(sp.floor(x) - x / 2, over={x: (0, 3)})),
         ("proved", inequality(sp.log(x), over={x: (1, 9)}), inequality(sp.sqrt(x - 1))),
         ("exact", identity(sp.Rational(1, 3) - sp.Rational(2, 6)), identity(sp.Integer(1))),
-        ("exact", agreement(Fraction(1, 3), Fraction(2, 6)), agreement(0.3333, Fraction(1, 3))),
         ("exact", agreement(1 / (1 + x), (1 - x) / (1 - x**2)), agreement(1 / (1 + x), 1 - x)),
         ("exact", agreement([INF, sp.oo], [INF, sp.oo]), agreement(INF, 1.0, tolerance=1)),
         # Exactly on the limit, in halves and sixteenths, which floats hold, and a little beyond.
         ("exact", agreement(0.5, 1.0, tolerance=0.5), agreement(0.4375, 1.0, tolerance=0.5)),
         # A share of what was expected, not of what was found: 3 is 50% off 2, 2 is a third off 3.
         ("exact", agreement(3, 2, tolerance=0.5, relative=True), agreement(3.25, 2, tolerance=0.5, relative=True)),
-        ("exact", agreement(-3, -2, tolerance=0.5, relative=True), agreement(-3, 2, tolerance=0.5, relative=True)),
         ("exact", bounded([1, 0.1 + 0.2], [1, 0.3]), bounded([1.0, 1 + 4e-12], 1.0)),
         # What the numbers are is said of them.
-        ("simulated", agreement(2, 2, basis="simulated"), agreement(2, 3, basis="simulated")),
         ("simulated", bounded(1, 2, basis="simulated"), bounded(2, 1, basis="simulated")),
         ("recorded", agreement([2.0], [2.1], tolerance=0.2, basis="recorded"), agreement([2], 2, basis="recorded")),
-        ("recorded", bounded(1, 2, basis="recorded"), bounded(2, 1, basis="recorded")),
         ("recorded", simulation(1, 1, 1, size=9, basis="recorded"), simulation(9, 1, 1, size=9, basis="recorded")),
         ("recorded", exceeds(9, 1, size=9, basis="recorded"), exceeds(1, 1, size=9, basis="recorded")),
-        ("simulated", simulation(1277, 0, 1277, size=9), simulation(1277, 0, 1278, size=9)),
         ("simulated", simulation(0.0, 1.0, 4.5, size=9, limit=5), simulation(0.0, 1.0, 4.5, size=9)),
         ("simulated", simulation(4.0, 1.0, 0.0, size=9), simulation(4.0625, 1.0, 0.0, size=9)),
         ("simulated", simulation(-4.0, 1.0, 0.0, size=9), simulation(-4.0625, 1.0, 0.0, size=9)),
@@ -84,8 +78,6 @@ def pairs():
         # The exponent is that of y in x, not the other way round, and may be off on either side.
         ("trend", trend(DECADES, 3 * DECADES**2, exponent=2, within=1e-9),
          trend(DECADES, DECADES**2, exponent=1, within=0.9)),
-        ("trend", trend([1, 1000], [1, 1000], exponent=1, within=1e-9),
-         trend(DECADES, DECADES**2, exponent=3, within=0.9)),
         ("trend", limit(DECADES, 2 - 1 / DECADES, 2, within=1.01e-3),
          limit(DECADES, 2 - 1 / DECADES, 2, within=0.99e-3)),
         # From any side and in any order of x; but a value that goes away again is not on its way.
@@ -93,13 +85,10 @@ def pairs():
          limit(DECADES, [1.5, 1.1, 1.4, 1.0], 1, within=0.1)),
         ("counterexample", counterexample(3, "at most", 2), counterexample(2, "at most", 2)),
         ("counterexample", counterexample(1, "at least", 2), counterexample(2, "at least", 2)),
-        ("counterexample", counterexample(Fraction(1, 8), "equal", Fraction(1, 4)),
-         counterexample(0.25, "equal", Fraction(1, 4))),
         ("counterexample", counterexample(3.0625, "equal", 2, margin=1), counterexample(3, "equal", 2, margin=1)),
         ("counterexample", vanishing(1 / x, x, sp.oo), vanishing((1 + x) / (2 * x), x, sp.oo)),
         ("counterexample", vanishing(1 - x, x, 1, direction="-"), vanishing(x, x, sp.oo)),
         ("counterexample", multiple(0, 3), multiple(1, 3)),
-        ("counterexample", multiple(Fraction(0), 0.5), multiple(0, 0)),
         ("readings", readings({"a": 1, "b": INF}, fits="a", unit="z"), readings({"a": 1, "b": 2}, fits="b", unit="z")),
         ("readings", readings({"a": 1, "b": 2}, fits="a", unit="z"), readings({"a": 1, "b": 1}, fits="a", unit="z")),
     ]  # fmt: skip
@@ -140,12 +129,9 @@ def test_what_is_no_number_holds_for_nothing():
 
 REFUSED = {
     "agreement: numbers are exact or simulated or recorded, not 'proved'": lambda: agreement(1, 1, basis="proved"),
-    "bounded: numbers are exact or simulated or recorded, not 'trend'": lambda: bounded(1, 1, basis="trend"),
     "simulation: numbers are simulated or recorded, not 'exact'": lambda: simulation(1, 1, 1, size=1, basis="exact"),
-    "exceeds: numbers are simulated or recorded, not ''": lambda: exceeds(9, 1, size=1, basis=""),
     "identity: there is nothing": lambda: identity(),
     "agreement: there is nothing": lambda: agreement([], []),
-    "simulation: there is nothing": lambda: simulation([], 1, 1, size=1),
     "inequality: one between numbers is no proof": lambda: inequality(sp.Rational(1, 3)),
     "three decades, not 2.00": lambda: limit([1, 10, 100], [1, 1, 1], 1, within=1),
     "three decades": lambda: trend([1, 999], [1, 999], exponent=1, within=1e-9),

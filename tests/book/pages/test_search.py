@@ -86,7 +86,6 @@ EXCERPTS = {
 
 
 def test_from_a_server_the_first_hits_have_excerpts(browser, online):
-    """And in the excerpt of a page, as opposed to a place on it, stands the word that was looked for."""
     context = browser.new_context()
     page, trouble = context.new_page(), []
     page.on("console", lambda m: trouble.append(m.text) if m.type in ("error", "warning") else None)
@@ -99,11 +98,5 @@ def test_from_a_server_the_first_hits_have_excerpts(browser, online):
         page.wait_for_function(f"document.querySelectorAll('#search-results .context').length >= {expected}")
         excerpts = page.locator("#search-results .context").all_inner_texts()
         assert words in excerpts[0] and all(0 < len(excerpt) <= 260 for excerpt in excerpts), (query, excerpts)
-    asked(page, f"{online}/search.html", "hellinger")
-    found = page.locator("#search-results li:has(.context)")
-    found.nth(5).wait_for()
-    for hit in found.all():
-        if "#" not in hit.locator("a").get_attribute("href"):
-            assert "hellinger" in hit.locator(".context").inner_text().lower()
     assert trouble == []
     context.close()
