@@ -28,12 +28,18 @@ def shown(path):
 
 
 @pytest.mark.parametrize("chapter", read_chapters(ROOT), ids=lambda chapter: chapter.slug)
-def test_a_chapter_shows_no_markup_and_its_download_has_the_pictures_of_its_page(chapter, html):
+def test_a_chapter_shows_no_markup_and_its_download_has_the_pictures_and_the_numbers_of_its_page(chapter, html):
     """As PNG, for JupyterLab shows no SVG in a notebook that is not trusted."""
     assert MARKUP.findall(shown(ROOT / chapter.path).get_text()) == []
     download = shown(html / "_sources" / chapter.path)
     assert MARKUP.findall(download.get_text()) == []
     page = BeautifulSoup((html / chapter.path.with_suffix(".html")).read_text(), "html.parser")
-    names = [f"{number.get_text().strip()}." for number in page(class_="caption-number")]
+    names = [number.get_text().strip() for number in page(class_="caption-number")]
     below = [image.find_next("strong").get_text() for image in download("img", src=re.compile("^data:image/png"))]
-    assert below == [name for name in names if name.startswith("Figure")]
+    assert below == [f"{name}." for name in names if name.startswith("Figure")]
+    # Statements and equations are counted by the build, and on the page by Sphinx.
+    heads = iter(text.get_text() for text in download("strong"))
+    counted = [name for name in names if not name.startswith(("Figure", "Table"))]
+    assert [name for name in counted if not any(head.startswith(name) for head in heads)] == []
+    tags = re.findall(r"\\tag\{([^}]*)\}", "".join(cell["source"] for cell in read(ROOT / chapter.path, 4)["cells"]))
+    assert [f"({tag})" for tag in tags] == [number.get_text().strip("#") for number in page(class_="eqno")]

@@ -242,22 +242,3 @@ def test_what_does_not_hold_is_recorded_and_raises_nothing(build, shown):
     with pytest.raises(ValueError, match="C11 was checked twice"):
         check("C11", PROVED)
     assert len(shown) == 3 and on_disk(build, "C11")["found"] == NOT_CHECKED
-
-
-def test_evidence_is_named_by_its_code(shown, monkeypatch):
-    """As it stands in the call: without `corrected`, once for each piece of a starred argument, safe in Markdown."""
-    two = [agreement(1, 1), agreement(2, 2)]
-    check("C01", *two, EXACT, says="starred")
-    check("C02", REFUTED, corrected(
-        readings({"a|`b`": 1, "$c$": 2},
-                 fits="a|`b`", unit="")))  # fmt: skip
-    check("C03", agreement(len("a long sentence " * 10), sum([
-        len("a sentence of twenty letters and more, of forty, of sixty, of eighty and of a hundred characters"),
-        len("and this second one, which is no longer than it must be for the two to be too long"), -18])))  # fmt: skip
-    monkeypatch.setattr(claims.linecache, "getlines", lambda *_: [])  # there is no source
-    check("C04", EXACT)
-    named = [[piece["what"] for piece in facts["evidence"]] for _, facts in shown]
-    assert named[:2] == [["`two`", "`two`", "`EXACT`"],
-                         ["`REFUTED`", "`` readings({'a|`b`': 1, '$c$': 2}, fits='a|`b`', unit='') ``"]]  # fmt: skip
-    assert len(named[2][0]) == 202 and named[2][0].endswith("…`")
-    assert named[3] == [""] and shown[3][0]["text/plain"].endswith("- equal: 1")

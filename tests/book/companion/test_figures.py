@@ -9,7 +9,6 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.colors import to_rgb
 from PIL import Image
 
 import book.companion.results
@@ -104,22 +103,3 @@ def test_a_table_keeps_its_index_and_may_print_other_cells(results, displayed):
     figures.table(frame, "tab-k", caption="K.", shown=pd.DataFrame({"mean": ["1.25 ± 0.01"]}))
     assert (results / "tab-k.csv").read_text() == "k,mean\n5,1.25\n"
     assert "1.25 ± 0.01" in displayed[0][0]["text/markdown"]
-
-
-NAMES = ["EDGE", "NODE", "EVIDENCE", "NOISY", "FEWEST", "PRINTED", "CORRECTED", "MATCH", "NONMATCH"]
-
-
-def test_lines_stand_out_from_the_page_in_light_and_in_dark():
-    """A contrast of 3:1. In dark mode crowder.css inverts figures, turns hues by half a circle, and brightens."""
-    dark_page, weights = np.array(to_rgb("#121212")), np.array([0.213, 0.715, 0.072])
-    for name in NAMES:
-        colour = np.array(to_rgb(getattr(figures, name).color))
-        turned = np.clip(2 * weights @ (1 - colour) - (1 - colour), 0, 1)
-        assert contrast(colour, np.ones(3)) >= 3, name
-        assert contrast(np.clip(1.25 * turned, 0, 1), dark_page) >= 3, name
-
-
-def contrast(one, other):
-    linear = [np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4) for c in (one, other)]
-    low, high = sorted(float(np.array([0.2126, 0.7152, 0.0722]) @ c) for c in linear)
-    return (high + 0.05) / (low + 0.05)

@@ -265,15 +265,6 @@ def test_a_badge_in_a_chapter_leads_through_the_box_to_the_open_row(visit):
     assert barriers(page) == []
 
 
-def test_without_scripts_every_row_is_listed(browser, html):
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
-    page.goto((html / "book" / "pages" / "paper.html").as_uri() + "?show=refuted")
-    assert shown(page) == ROWS
-    assert not page.locator(".paper-choices").is_visible()
-    context.close()
-
-
 # --- previews -----------------------------------------------------------------------------------------------------
 
 
