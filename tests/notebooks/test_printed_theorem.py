@@ -166,27 +166,3 @@ def test_near_one_holds_for_the_law_of_the_search(known, ratio):
     assert 1 + max(most) <= 4 * found[cell]
     # Near c = 1 and for r = oo, the integral of 2(2(1 - e^-v)/v - 1) from 0 to its zero is 1.37.
     assert ratio != inf or most[0] == pytest.approx(1.37, abs=0.05)
-
-
-def test_one_question_between_large_components():
-    """Edge ordering on random data: of the questions between two clusters at most one is between majorities."""
-    rng, m, other, found = np.random.default_rng(11), 9, 12, []
-    for _ in range(200):
-        data = cr.datasets.synthetic([m, other], cr.dist1(0.4), rng=rng)
-        w, labels = data.condensed, np.asarray(data.labels)
-        pairs = np.array(list(combinations(range(m + other), 2)))
-        parent, large = list(range(m + other)), 0
-        settled = set()
-        for index in np.argsort(-w):
-            u, v = (parent[x] for x in pairs[index])
-            if u == v or (min(u, v), max(u, v)) in settled:
-                continue
-            if labels[u] == labels[v]:
-                parent = [u if x == v else x for x in parent]
-                settled = {tuple(sorted(u if x == v else x for x in pair)) for pair in settled}
-            else:
-                settled.add((min(u, v), max(u, v)))
-                sizes = [parent.count(x) for x in (u, v)]
-                large += all(2 * size > (labels == labels[x]).sum() for size, x in zip(sizes, (u, v), strict=True))
-        found.append(large)
-    assert max(found) == 1
