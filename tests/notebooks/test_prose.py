@@ -1,7 +1,9 @@
 """Numbers in the prose are computed: each has its comment (`book.text.numbers`), which the build checks.
 
-Exempt are formulas, numbers that are names (Dist-1, Theorem 2, step 3), code to be copied, 0 and 1 (the ends of a
-scale), number words up to ten, which are grammar as often as number, and orders of magnitude.
+A number inside a formula, a caption or a sentence that code writes has no comment: it must stand in the code of the
+chapter, which draws, checks or asserts with it. Exempt are numbers that are names (Dist-1, Theorem 2, step 3), code to
+be copied, 0 and 1 (the ends of a scale), the powers and factors below ten of a formula, number words up to ten, which
+are grammar as often as number, and orders of magnitude.
 """
 
 import ast
@@ -39,20 +41,72 @@ FORMULA = re.compile(r"\$\$.*?\$\$|\$[^$]*\$", re.DOTALL)
 LEVELS = re.compile(r"\b9[59](?:\.99)?\s?% (?=intervals?|level)")
 
 
+def plain(number):
+    """One spelling a number: no separators of thousands."""
+    return re.sub(r"[,_]|\{,\}", "", number).lower()
+
+
+def in_formula(text):
+    """The numbers of a formula that are more than a factor or a power: two digits, or a decimal."""
+    text = re.sub(r"\\tag\{.*", "", text)
+    text = re.sub(r"\{,\}", "", text)
+    text = re.sub(r"\\[tdc]?frac(\d)(\d)", r" \1 \2 ", text)  # \frac12 is a half
+    text = re.sub(r"\\binom(\d)(\d)", r" \1 \2 ", text)
+    return [n for n in re.findall(r"\d+(?:\.\d+)?", text) if len(n) > 1]
+
+
 def typed(text):
-    """The numbers that are typed in a text outside formulas."""
+    """The numbers that are typed in a text, in one spelling each: outside formulas, and in them."""
     for number in reversed([*numbers.find(text)]):
         text = f"{text[: number.start]} {text[number.end :]}"
+    formulas = [n for formula in FORMULA.findall(text) for n in in_formula(formula)]
     text = FORMULA.sub(" ", text)
     for pattern in NAMES:
         text = re.sub(pattern, " ", text, flags=re.MULTILINE | re.DOTALL if "```" in pattern else re.MULTILINE)
-    return [n for n in NUMBER.findall(LEVELS.sub(" ", text)) if n.rstrip(",") not in ("0", "1")]
+    words = [plain(n.rstrip(",")) for n in NUMBER.findall(LEVELS.sub(" ", text))]
+    return [n for n in words if n not in ("0", "1")], formulas
+
+
+def constants(node):
+    """The constant words of an expression that makes a text."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.JoinedStr):
+        return "".join(v.value if isinstance(v, ast.Constant) else "…" for v in node.values)
+    if isinstance(node, ast.BinOp):
+        return constants(node.left) + constants(node.right)
+    return "…"
+
+
+def said(source):
+    """What a code cell writes on the page, as far as it is typed."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call):
+            yield from (constants(k.value) for k in node.keywords if k.arg in ("caption", "says"))
+
+
+def literals(source):
+    """The numbers of the code itself: not those in its texts."""
+    constant = (node.value for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant))
+    found = (value for value in constant if type(value) in (int, float))
+    return {f"{value:g}" if isinstance(value, float) else str(value) for value in found}
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda chapter: chapter.slug)
 def test_every_number_in_the_prose_is_computed(chapter):
-    texts = [cell for cell in chapter.notebook()["cells"] if cell["cell_type"] == "markdown"]
-    assert [(number, cell["id"]) for cell in texts for number in typed("".join(cell["source"]))] == []
+    loose, held, code = [], [], set()
+    for cell in chapter.notebook()["cells"]:
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            words, formulas = typed(source)
+            loose += [f"{number} in {cell['id']}" for number in words]
+            held += [(number, cell["id"]) for number in formulas]
+        else:
+            held += [(number, cell["id"]) for text in said(source) for part in typed(text) for number in part]
+            code |= literals(source)
+    plots = ROOT / "notebooks" / "plots" / f"{chapter.slug.partition('-')[2].replace('-', '_')}.py"
+    code |= literals(plots.read_text(encoding="utf-8")) if plots.exists() else set()
+    assert loose + [f"{number} in {cell}" for number, cell in held if number not in code] == []
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda chapter: chapter.slug)

@@ -63,8 +63,13 @@ def test_a_claim_declares_what_a_reader_needs_and_nothing_that_contradicts_its_v
     assert status != "refuted" or not paper or kind == "result"
 
 
-def test_a_status_has_a_sign_of_its_own():
-    """Without one it would be told by its colour alone."""
+def test_every_status_and_basis_is_explained_on_a_page_and_a_status_has_a_sign_of_its_own():
+    """A reader finds there what a badge means; a status without a sign would be told by its colour alone."""
+    page = (ROOT / "book" / "pages" / "paper.md").read_text(encoding="utf-8")
+    rows = page.partition("| status | meaning |")[2].partition("\n\n")[0]
+    assert re.findall(r"^\| ([a-z ]+) \|", rows, re.MULTILINE) == list(STATUSES)
+    rows = page.partition("| basis | meaning |")[2].partition("\n\n")[0]
+    assert re.findall(r"^\| ([a-z]+) \|", rows, re.MULTILINE) == KNOWN
     signs = re.findall(
         r"\.status-([a-z-]+) \{[^}]*--sign: (\S+);", (ROOT / "book/static/claims.css").read_text("utf-8")
     )

@@ -169,6 +169,38 @@ def test_formulas_are_set_without_a_script_in_letters_that_the_font_has(html):
     assert {letter for letter in drawn if ord(letter) not in font.getBestCmap()} == set()
 
 
+# --- how long it takes to read ------------------------------------------------------------------------------------
+
+#: Minutes for a chapter, and for all of them.
+CHAPTER, AFTERNOON = 12, 150
+#: Code, and what a cell prints whose code is seen; and what is not seen without a click, or not by the eye at all.
+UNREAD = (
+    "pre, .cell_input, details.hide > summary, div.highlight, "
+    ".cell:not(.tag_hide-input, .tag_remove-input) > .cell_output, "
+    "details > :not(summary), .dropdown.admonition > *, .tag_hide-output > .cell_output, .cell.tag_hide-cell > *, "
+    "script, style, .headerlink, .visually-hidden"
+)
+
+
+def minutes(html):
+    """How long a page takes to read, at 200 words a minute and half a minute an equation."""
+    html = re.sub("<math.*?</math>", " x ", html, flags=re.DOTALL)  # a formula within the line is read as one word
+    article = BeautifulSoup(html, "html.parser").find("article")
+    for part in article.select(UNREAD):
+        part.extract()
+    equations = [part.extract() for part in article.select("div.math")]
+    words = [word for word in article.get_text(" ").split() if any(map(str.isalnum, word))]
+    return len(words) / 200 + len(equations) / 2
+
+
+def test_no_chapter_is_long_and_all_are_read_in_an_afternoon(html):
+    """By their words and formulas: code is never counted against a chapter."""
+    pages = {name: (html / f"{name}.html").read_text(encoding="utf-8") for name in STORY}
+    found = {name: minutes(page) for name, page in pages.items()}
+    assert {name: length for name, length in found.items() if length > CHAPTER} == {}
+    assert sum(found.values()) <= AFTERNOON
+
+
 # --- what a browser makes of them ---------------------------------------------------------------------------------
 
 #: A figure's text, drawn as outlines: letters are drawn at 100 points and scaled down.
