@@ -1,51 +1,94 @@
-"""The chart that steps through runs: its data, what the page draws, and its still picture."""
+"""The chart that steps through runs: what each question settles, what the page draws, and its still picture."""
 
 import json
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+import reference
+from naive import clusterings
 
 import book.companion.results
 import crowder as cr
 from book.companion import figures
-from book.companion.charts import replay, stepper
+from book.companion.charts import stepper
 from book.text.plain import Page
 from book.text.to_myst import to_myst
+from crowder.resolution import Resolution
 
 
-@pytest.fixture(scope="module")
-def runs():
-    disney = cr.datasets.disney()
-    crowd = cr.Truth(disney.labels)
-    apart_first = [(i, j) for i in range(3) for j in (3, 4)] + [(0, 1), (1, 2), (3, 4)]
-    return {
-        "edge ordering": cr.edge_ordering(disney.similarity, crowd, rng=7),
-        "non-matches first": cr.Resolution(apart_first, [crowd(*pair) for pair in apart_first], disney.labels),
-    }
+def run_in(order, labels):
+    """Ask about the pairs in this order, but for what is implied."""
+    answers = reference.ask_in_order(order, len(labels), lambda i, j: labels[i] == labels[j])
+    return Resolution(list(answers), list(answers.values()), labels)
 
 
-@pytest.fixture(scope="module")
-def replays(runs):
-    return {name: replay.steps(run) for name, run in runs.items()}
+@pytest.mark.parametrize("labels", [[0, 0, 0, 1, 1], [0, 1, 2, 3], [0, 0, 0, 0], [0, 1, 0, 1, 2, 2, 0]])
+def test_a_question_settles_the_pairs_on_which_all_clusterings_that_remain_agree(labels):
+    rng = np.random.default_rng(7)
+    n, pairs = len(labels), list(combinations(range(len(labels)), 2))
+    for _ in range(3):
+        run = run_in([pairs[p] for p in rng.permutation(len(pairs))], labels)
+        fit, table = list(clusterings(n)), stepper.settled(run)
+        given = stepper.replayed(run, "abcdefg"[:n], np.eye(n), None, "")
+        for at, (known, tints, done, words) in enumerate(
+            zip(stepper.known_clusters(run), *(given[key] for key in ("tints", "settled", "words")), strict=True)
+        ):
+            if at:
+                i, j = sorted(run.queries[at - 1])
+                fit = [c for c in fit if (c[i] == c[j]) == run.answers[at - 1]]
+            agreed = {(a, b): fit[0][a] == fit[0][b] for a, b in pairs if len({c[a] == c[b] for c in fit}) == 1}
+            so_far = table[table["at"] <= at]
+            assert dict(zip(zip(so_far["a"], so_far["b"], strict=True), so_far["same"], strict=True)) == agreed
+            assert so_far[so_far["how"] == "asked"]["at"].tolist() == [*range(1, at + 1)]
+            assert done == len(agreed)
+            assert words.endswith(f"Asked {at}, inferred {len(agreed) - at}, open {len(pairs) - len(agreed)}.")
+            for a, b in pairs:
+                same = agreed.get((a, b), False)
+                assert (known[a] == known[b]) == same == (tints[a] == tints[b] != stepper.SINGLE)
+        assert done == len(pairs)
 
 
 NAMES = ["r1", "r2", "r3", "r4", "r5"]
+TEXTS = ["A", "B", "C", "D", "E"]
+
+
+def test_words_say_the_step():
+    # r1 = r2, r2 = r3 (so r1 = r3), r3 is not r4 (so neither are r1 and r2).
+    run = Resolution([[0, 1], [1, 2], [3, 2]], [True, True, False], [0, 0, 0, 1])
+    given = stepper.replayed(run, NAMES[:4], np.full((4, 4), 0.25), TEXTS[:4], "One place?")
+    before, first, _, last = given["words"]
+    assert before == "Before the first of 3 questions. Known to be one: none yet. Asked 0, inferred 0, open 6."
+    assert first.startswith("Question 1 of 3: r1 (A) and r2 (B), similarity 0.25? Yes. This settles no more pairs.")
+    assert last == (
+        "Question 3 of 3: r3 (C) and r4 (D), similarity 0.25? No. This settles 2 more pairs. "
+        "Known to be one: r1 r2 r3. Asked 3, inferred 3, open 0."
+    )
+    assert given["said"][::3] == ["No question yet.", "One place? Similarity 0.25. No. This settles 2 more pairs."]
 
 
 # --- on the page ----------------------------------------------------------------------------------------------------
 
 
-def test_a_chart_is_a_still_picture_of_one_question_and_behind_it_its_settings(runs, replays, tmp_path, monkeypatch):
-    seen = []
+def test_a_chart_is_a_still_picture_of_one_question_and_behind_it_its_settings(tmp_path, monkeypatch):
+    disney, seen = cr.datasets.disney(), []
+    runs = {
+        "edge ordering": cr.edge_ordering(disney.similarity, cr.Truth(disney.labels), rng=7),
+        "non-matches first": run_in([(0, 3), (0, 4), (1, 3), *combinations(range(5), 2)], disney.labels),
+    }
     monkeypatch.setenv("CROWDER_RESULTS", str(tmp_path))
     monkeypatch.setattr(figures, "_shown", set())
     monkeypatch.setattr(book.companion.results, "display", lambda bundle, facts: seen.append((bundle, facts)))
     figures.use_style()
     for name, question in (("fig-two", 2), ("fig-four", 4)):
-        stepper.show(runs, ["</script>", *NAMES[1:]], name, caption="Steps.", alt="A circle.", question=question)
-    pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "fig-two.csv"), stepper.frame(replays))
+        stepper.show(runs, ["</script>", *NAMES[1:]], name, caption="Steps.", alt="A circle.", question=question,
+                     similarity=disney.similarity)  # fmt: skip
+    saved = pd.read_csv(tmp_path / "fig-two.csv")
+    for name, run in runs.items():
+        part = saved[saved["ordering"] == name].drop(columns="ordering").reset_index(drop=True)
+        pd.testing.assert_frame_equal(part, stepper.settled(run))
     assert (tmp_path / "fig-two.svg").read_bytes() != (tmp_path / "fig-four.svg").read_bytes()
     (bundle, facts) = seen[2]  # after the figure and its caption
     output = {"output_type": "display_data", "data": bundle, "metadata": {"crowder": facts}}
@@ -56,5 +99,5 @@ def test_a_chart_is_a_still_picture_of_one_question_and_behind_it_its_settings(r
     given, _, after = script.partition("</script>")  # which no words end
     assert after.startswith('<script src="../_static/stepper.js"></script>')
     given = json.loads(given)
-    assert given["at"] == 2
+    assert given["at"] == 2 and "texts" not in given
     assert given["names"][0] == "</script>" and np.shape(given["runs"]["edge ordering"]["pairs"]) == (10, 5)
