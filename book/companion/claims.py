@@ -21,7 +21,6 @@ function               basis                     holds when
 `simulation`           simulated or recorded     no mean is more standard errors off than its limit
 `exceeds`              simulated or recorded     each mean is some standard errors above its floor
 `trend`                trend                     the exponent fitted over at least three decades is the claimed one
-`limit`                trend                     values over at least three decades come close to the claimed limit
 `counterexample`       (refutes)                 the value breaks the printed relation
 `vanishing`            (refutes)                 what is needed tends to 0, relative to the printed form
 `readings`             (undecided)               the reading that fits best is the one the page names
@@ -47,7 +46,7 @@ from collections.abc import Sequence
 from types import FrameType
 
 from book.companion import results
-from book.companion.empirical import exceeds, limit, simulation, trend
+from book.companion.empirical import exceeds, simulation, trend
 from book.companion.evidence import (
     Evidence,
     agreement,
@@ -62,7 +61,7 @@ from book.companion.results import NOT_CHECKED, NOT_SHOWN
 
 __all__ = [
     "BASES", "NOT_CHECKED", "NOT_SHOWN", "Evidence", "agreement", "also", "bounded", "check", "corrected",
-    "counterexample", "exceeds", "identity", "inequality", "limit", "outcome", "readings", "simulation", "trend",
+    "counterexample", "exceeds", "identity", "inequality", "outcome", "readings", "simulation", "trend",
     "vanishing",
 ]  # fmt: skip
 

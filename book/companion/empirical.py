@@ -1,4 +1,4 @@
-"""Empirical evidence: simulated means, fitted power laws, limits approached (see `evidence` for the other kinds)."""
+"""Empirical evidence: simulated means, fitted power laws (see `evidence` for the other kinds)."""
 
 from __future__ import annotations
 
@@ -40,15 +40,6 @@ def exceeds(mean, error, floor=0.0, *, size: int, limit: float = 4.0, basis: str
     return Evidence(based(basis, "exceeds", _RUNS), bool(least >= limit), figure)
 
 
-def mean_and_error(values) -> tuple[float, float]:
-    """The mean of independent values, and its standard error.
-
-    >>> mean_and_error([1.0, 2.0, 3.0])[0], round(mean_and_error([1.0, 2.0, 3.0])[1], 3)
-    (2.0, 0.577)
-    """
-    return float(np.mean(values)), float(np.std(values, ddof=1) / np.sqrt(len(values)))
-
-
 def _scores(name: str, mean, error, expected) -> np.ndarray:
     """Distances in standard errors; NaN where a value or an error is not finite."""
     found = (validation.numbers(x, f"{name}: means, errors and expected values") for x in (mean, error, expected))
@@ -70,39 +61,13 @@ def trend(x, y, *, exponent: float, within: float) -> Evidence:
     >>> trend(n, 3 * n**2.0, exponent=2, within=0.01).figure
     'exponent 2.000, constant 3 over 3.0 decades (claimed 2, within 0.01)'
     """
-    x, y, decades = _sequence("trend", x, y)
+    x, y = validation.numbers(x, "trend: x"), validation.numbers(y, "trend: y")
+    decades = float(np.log10(x.max() / x.min())) if (nonempty(x, "trend") > 0).all() else np.nan
+    if not decades >= 3 - 1e-9:
+        raise ValueError(f"trend: positive x over three decades are needed, not {decades:.2f}")
     if not (np.isfinite(y) & (y > 0)).all():
         return Evidence("trend", False, "not all values are positive")
     slope, level = np.polyfit(np.log(x), np.log(y), 1)
     figure = (f"exponent {slope:.3f}, constant {np.exp(level):.3g} over {decades:.1f} decades "
               f"(claimed {exponent:g}, within {within:g})")  # fmt: skip
     return Evidence("trend", bool(abs(slope - exponent) <= within < np.inf), figure)
-
-
-def limit(x, y, value, *, within: float) -> Evidence:
-    """Values along at least three decades of x that approach a limit: a trend, however close they come.
-
-    At the largest x, y may be off by `within`. In the last decade, values that are farther away must be no farther than
-    the one before; how a sequence begins says nothing about its limit.
-
-    >>> n = np.array([10, 100, 1000, 10_000])
-    >>> limit(n, 0.5 + 1 / n, 0.5, within=1e-3).figure
-    'from 0.6 to 0.5001 over 3.0 decades (claimed limit 0.5, within 0.001)'
-    """
-    x, y, decades = _sequence("limit", x, y)
-    order = np.argsort(x, kind="stable")
-    last, y = x[order][1:] > x.max() / 10 * (1 - 1e-9), y[order]
-    with np.errstate(invalid="ignore"):  # where both are infinite
-        gaps = np.abs(y - float(value))
-    nearer = (gaps[1:] <= np.maximum(gaps[:-1], within))[last].all() and np.isfinite(gaps).all()
-    figure = f"from {y[0]:.6g} to {y[-1]:.6g} over {decades:.1f} decades (claimed limit {value:g}, within {within:g})"
-    return Evidence("trend", bool(nearer and gaps[-1] <= within), figure)
-
-
-def _sequence(name: str, x, y) -> tuple[np.ndarray, np.ndarray, float]:
-    """Check a sequence over at least three decades of x; with it, how many there are."""
-    x, y = validation.numbers(x, f"{name}: x"), validation.numbers(y, f"{name}: y")
-    decades = float(np.log10(x.max() / x.min())) if (nonempty(x, name) > 0).all() else np.nan
-    if not decades >= 3 - 1e-9:
-        raise ValueError(f"{name}: a trend needs positive x over three decades, not {decades:.2f}")
-    return x, y, decades

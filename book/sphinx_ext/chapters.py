@@ -87,17 +87,12 @@ def changed(source: dict[str, Any], ran: dict[str, Any]) -> bool:
     return [each for each in before if each[0] != "injected-parameters"] != now
 
 
-def translated(app: Any, page: str) -> dict[str, Any]:
-    """The chapter that is this page, as MyST."""
-    chapter = app.crowder_pages[page]
-    folder = app.crowder.folders[chapter].relative_to(ROOT).as_posix()
-    return to_myst(app.crowder.texts.executed[chapter], app.crowder.texts.page(chapter), f"/{folder}")
-
-
 def read(app: Any, page: str, content: list[str]) -> None:
     """The chapter as it ran, or the page with its numbers."""
-    if page in app.crowder_pages:
-        content[0] = json.dumps(translated(app, page), ensure_ascii=False)
+    if chapter := app.crowder_pages.get(page):
+        texts, folder = app.crowder.texts, app.crowder.folders[chapter].relative_to(ROOT).as_posix()
+        made = to_myst(texts.executed[chapter], texts.page(chapter), f"/{folder}")
+        content[0] = json.dumps(made, ensure_ascii=False)
     elif page.startswith("book/pages/"):
         content[0] = filled(app, content[0])
 

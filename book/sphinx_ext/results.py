@@ -20,26 +20,19 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
 from book.project import ROOT
-from book.sphinx_ext.chapters import translated
 from book.sphinx_ext.claims import page_of
-from book.text.to_myst import scripts
+from book.text.to_myst import chart
 
 logger = logging.getLogger(__name__)
 
 
-def chart(notebook: dict[str, Any], name: str, box: str, page: Path) -> str:
-    """A chapter's chart for another place, its settings and its script; empty if the figure has none.
-
-    A chart that steps through runs plays by itself there.
-    """
+def drawn(notebook: dict[str, Any], name: str, page: Path) -> str:
+    """What draws the chart of a figure on another page, where a run plays by itself; empty if the figure has none."""
     for cell in notebook["cells"]:
         for output in cell.get("outputs", []):
-            text = "".join(output.get("data", {}).get("text/markdown", ""))
-            for kind, more in (("stepper", " data-play"), ("slider", "")):
-                head = f'<script type="application/json" class="{kind}-settings" data-figure="{{}}"'
-                _, found, rest = text.partition(head.format(name))
-                if found:
-                    return f"{head.format(box)}{more}{rest.partition('</script>')[0]}</script>{scripts(kind, page)}"
+            facts, more = output.get("metadata", {}).get("crowder", {}), {"stepper": " data-play", "slider": ""}
+            if facts.get("name") == name and facts["kind"] in more:
+                return chart(facts, output["data"], page, f"shown-{name}", more[facts["kind"]])
     return ""
 
 
@@ -52,9 +45,10 @@ class Shown(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         slug, _, name = self.arguments[0].partition("#")
         page, app = page_of(self.env, slug), self.env.app
-        folder = next((at for at in app.crowder.folders.values() if at.name == slug), Path())
+        chapter = app.crowder_pages.get(page)
+        folder = app.crowder.folders[chapter] if chapter else Path()
         known = folder / f"{name}.json"
-        if page is None or not known.with_suffix(".svg").is_file():
+        if not known.with_suffix(".svg").is_file():
             logger.warning("no chapter shows %s", self.arguments[0], location=self.get_location())
             return []
         alt = json.loads(known.read_text(encoding="utf-8"))["alt"]
@@ -63,8 +57,8 @@ class Shown(SphinxDirective):
         picture = nodes.reference("", "", image, internal=True, refuri=to)
         caption = nodes.container("", *self.parse_content_to_nodes(), classes=["shown-caption"])
         box = nodes.container("", nodes.paragraph("", "", picture), caption, classes=["shown"], ids=[f"shown-{name}"])
-        drawn = chart(translated(app, page), name, f"shown-{name}", Path(self.env.docname))
-        return [box, nodes.raw("", drawn, format="html")] if drawn else [box]
+        script = drawn(app.crowder.texts.executed[chapter], name, Path(self.env.docname))
+        return [box, nodes.raw("", script, format="html")] if script else [box]
 
 
 def setup(app: Any) -> None:

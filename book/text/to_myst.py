@@ -65,10 +65,14 @@ def check(notebook: Mapping[str, Any]) -> None:
                 raise BuildError(f"cell {at} writes to standard error:\n      {text}")
 
 
-def scripts(kind: str, page: Path) -> str:
-    """The scripts of a chart: right after its settings they run before what follows is drawn, and would move."""
-    root = "../" * (len(page.parts) - 1)
-    return "".join(f'<script src="{root}_static/{name}"></script>' for name in SCRIPTS[kind])
+def chart(facts: Mapping[str, str], data: Mapping[str, Any], page: Path, figure: str, more: str = "") -> str:
+    """The settings of a chart in place of a figure, and its scripts: run later, they would move what follows."""
+    settings = json.loads(data[f"application/vnd.crowder.{facts['kind']}+json"])
+    # With "<" escaped, no text in the settings can end the script.
+    text = json.dumps(settings, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    head = f'<script type="application/json" class="{facts["kind"]}-settings" data-figure="{figure}"{more}>'
+    static = "../" * (len(page.parts) - 1) + "_static"
+    return f"{head}{text}</script>" + "".join(f'<script src="{static}/{s}"></script>' for s in SCRIPTS[facts["kind"]])
 
 
 def _directive(facts: dict[str, str], data: dict[str, Any], page: Path, folder: str) -> str:
@@ -82,11 +86,7 @@ def _directive(facts: dict[str, str], data: dict[str, Any], page: Path, folder: 
     elif kind == "table":
         head, options, body = f"table}} {caption}", [], "".join(data["text/markdown"])
     else:
-        settings = json.loads(data[f"application/vnd.crowder.{kind}+json"])
-        # With "<" escaped, no text in the settings can end the script.
-        text = json.dumps(settings, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
-        script = f'<script type="application/json" class="{kind}-settings" data-figure="{name}">{text}</script>'
-        return "\n".join([f"{FENCE}{{raw}} html", script + scripts(kind, page), FENCE])
+        return "\n".join([f"{FENCE}{{raw}} html", chart(facts, data, page, name), FENCE])
     return "\n".join([f"{FENCE}{{{head}", f":name: {name}", *options, "", body, FENCE])
 
 
