@@ -83,8 +83,6 @@ FEWEST = _style(GREY, ":", "_", "--")
 PRINTED = _style(RED, (0, (1, 1)), "x", "xx")
 CORRECTED = _style(INK, (0, (6, 2)), "D", "++")
 
-_shown: set[str] = set()
-
 
 def use_style() -> None:
     """Set the house style for every figure drawn afterwards, as the import of this module does.
@@ -197,9 +195,6 @@ def _facts(kind: str, name: str, **texts: str) -> dict[str, str]:
     for what, text in texts.items():
         if not text.strip():
             raise ValueError(f"{kind} {name}: {what} is empty")
-    # Only a build rejects a name shown twice: a reader may run a cell again.
-    if results.folder() is not None and name in _shown:
-        raise ValueError(f"{kind} {name} was shown twice in one run; names must be unique")
     return {"kind": kind, "name": name} | {what: " ".join(text.split()) for what, text in texts.items()}
 
 
@@ -255,14 +250,10 @@ def _csv(frame: pd.DataFrame) -> bytes:
 
 def _save(facts: dict[str, Any], parameters: Mapping[str, Any] | None, **files: bytes) -> None:
     """Write name.svg, name.csv, …, and name.json with caption, alternative text, what is drawn, and parameters."""
-    folder = results.folder()
-    if folder is None:
-        return
-    record = facts | ({"parameters": dict(parameters)} if parameters else {})
-    files["json"] = results.as_json(record)
-    for suffix, content in files.items():
-        results.write(folder / f"{facts['name']}.{suffix}", content)
-    _shown.add(facts["name"])
+    if (folder := results.folder()) is not None:
+        record = facts | ({"parameters": dict(parameters)} if parameters else {})
+        for suffix, content in (files | {"json": results.as_json(record)}).items():
+            results.write(folder / f"{facts['name']}.{suffix}", content)
 
 
 use_style()

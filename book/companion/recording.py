@@ -20,6 +20,8 @@ __all__ = ["FOLDER", "Recorded", "recorded"]
 
 #: The recorded results, in the clone that contains this package.
 FOLDER = Path(__file__).resolve().parents[1] / "data" / "recorded"
+#: How far, relatively, a number may differ between two machines.
+WITHIN = 1e-6
 
 
 class Recorded(NamedTuple):
@@ -30,18 +32,10 @@ class Recorded(NamedTuple):
     said: str
 
 
-def recorded(
-    name: str,
-    compute: Callable[..., pd.DataFrame],
-    *,
-    anew: bool,
-    within: float = 1e-6,
-    **parameters: Any,
-) -> Recorded:
+def recorded(name: str, compute: Callable[..., pd.DataFrame], *, anew: bool, **parameters: Any) -> Recorded:
     """The result of ``compute(**parameters)``: as recorded, if it was with these parameters and is not wanted anew.
 
-    All that the result depends on belongs to the parameters, which are numbers, texts and lists of these. `within` says
-    how far, relatively, a number may differ between two machines.
+    All that the result depends on belongs to the parameters, which are numbers, texts and lists of these.
 
     >>> squares = recorded("doctest", lambda n: pd.DataFrame({"square": [i**2 for i in range(n)]}), anew=False, n=3)
     >>> squares.table["square"].tolist(), squares.basis, squares.said
@@ -49,10 +43,13 @@ def recorded(
     """
     parameters, known = json.loads(json.dumps(parameters)), facts(FOLDER, name)
     read = not anew and known.get("parameters") == parameters
-    csv = (FOLDER / f"{name}.csv").read_text(encoding="utf-8") if read else _csv(compute(**parameters))
+    if read:
+        csv = (FOLDER / f"{name}.csv").read_text(encoding="utf-8")
+    else:  # each float as the shortest text that gives it when read
+        csv = compute(**parameters).to_csv(index=False, lineterminator="\n")
     if (folder := results.folder()) is not None:
         if not read:
-            known = {"parameters": parameters, "within": within}
+            known = {"parameters": parameters, "within": WITHIN}
             results.write(folder / "recorded" / f"{name}.csv", csv.encode())
         results.write(folder / "recorded" / f"{name}.json", results.as_json(known | {"read": read}))
     table = pd.read_csv(io.StringIO(csv))  # computed or read, the same types
@@ -63,8 +60,3 @@ def facts(folder: Path, name: str) -> dict[str, Any]:
     """What a result was made with; nothing if there is none."""
     path = folder / f"{name}.json"
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-
-
-def _csv(table: pd.DataFrame) -> str:
-    # Without a float format, pandas writes the shortest text that gives the same float when read.
-    return table.to_csv(index=False, lineterminator="\n")

@@ -79,7 +79,6 @@ def test_a_chart_is_a_still_picture_of_one_question_and_behind_it_its_settings(t
         "non-matches first": run_in([(0, 3), (0, 4), (1, 3), *combinations(range(5), 2)], disney.labels),
     }
     monkeypatch.setenv("CROWDER_RESULTS", str(tmp_path))
-    monkeypatch.setattr(figures, "_shown", set())
     monkeypatch.setattr(book.companion.results, "display", lambda bundle, facts: seen.append((bundle, facts)))
     figures.use_style()
     for name, question in (("fig-two", 2), ("fig-four", 4)):

@@ -105,6 +105,9 @@ def test_labels_are_counted_by_chapter_and_kind():
         "thm-a": "Companion Theorem 5.1", "eq-a": "(5.1)", "rem-a": "Remark 5.1", "thm-c": "Companion Theorem 5.2",
         "fig-a": "Figure 5.1", "tab-a": "Table 5.1", "claim-c09": "C09 refuted", "fig-b": "Figure 5.2",
     }  # fmt: skip
+    for twice in (cells[0], {**cells[1], "outputs": outputs[2:3]}, {**cells[1], "outputs": outputs[:1]}):
+        with pytest.raises(BuildError, match=r"the label (ch-edge|claim-c09|fig-a) is also in .*05-edge.ipynb"):
+            words.read(Path("/nowhere"), {Chapter("05-edge", HERE, Path()): {"cells": [*cells, twice]}}, {})
 
 
 def test_a_text_has_the_computed_values():
