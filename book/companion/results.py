@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,19 +28,16 @@ def folder() -> Path | None:
 
 
 def write(path: Path, content: bytes) -> None:
-    """Write a file under another name, and move it into place: it is there as a whole or not at all."""
+    """Write a file, in a folder that need not be there."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    part.write_bytes(content)
-    part.replace(path)
+    path.write_bytes(content)
 
 
 def uses(data: Dataset) -> Dataset:
     """Record, during a build, that a chapter uses a data set and where its values come from; return it."""
-    name, source = data.name, data.source
     if (at := folder()) is not None:
-        slug = "-".join(filter(None, "".join(c if c.isalnum() else " " for c in f"{name} {source}".lower()).split()))
-        write(at / "data" / f"{slug}.json", as_json({"kind": "data", "name": name, "source": source}))
+        slug = re.sub(r"\W+", "-", f"{data.name} {data.source}".lower()).strip("-")
+        write(at / "data" / f"{slug}.json", as_json({"kind": "data", "name": data.name, "source": data.source}))
     return data
 
 
@@ -77,6 +75,13 @@ def as_json(record: Mapping[str, Any]) -> bytes:
 
 def _plain(value: Any) -> Any:
     return value.tolist() if isinstance(value, (np.generic, np.ndarray)) else str(value)
+
+
+def chart(kind: str, name: str, given: Mapping[str, Any]) -> None:
+    """Leave in the notebook what a script of the page draws in place of a figure."""
+    bundle = {f"application/vnd.crowder.{kind}+json": as_json(given).decode(),
+              "text/plain": f"[{kind} {name}: on the page of the book]"}  # fmt: skip
+    display(bundle, {"kind": kind, "name": name})
 
 
 def display(bundle: dict[str, str], facts: dict[str, Any]) -> None:

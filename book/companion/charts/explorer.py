@@ -19,9 +19,6 @@ from crowder.datasets import Dataset
 from crowder.models import SimilarityModel, dist1, dist2, uniform
 from crowder.resolution import ideal_queries
 
-#: The MIME type of the explorer's settings in an executed notebook.
-EXPLORER = "application/vnd.crowder.explorer+json"
-
 #: Half the usual number of nodes; a test holds how little accuracy that costs.
 NODES = 12
 
@@ -102,6 +99,4 @@ def show(fig: Figure, name: str, *, caption: str, alt: str, data: pd.DataFrame, 
     ten heights of each of its densities, "green" and "red".
     """
     figures.show(fig, name, caption=caption, alt=alt, data=data)
-    text = f"[explorer {name}: on the page of the book]"
-    given = results.as_json({**settings, "figure": name}).decode()
-    results.display({EXPLORER: given, "text/plain": text}, {"kind": "explorer", "name": name})
+    results.chart("explorer", name, {**settings, "figure": name})

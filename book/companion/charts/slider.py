@@ -12,9 +12,6 @@ from matplotlib.figure import Figure
 from book.companion import figures, results
 from book.companion.drawn import drawn
 
-#: The MIME type of the chart in an executed notebook.
-SLIDER = "application/vnd.crowder.slider+json"
-
 
 def show(
     states: Mapping[Any, tuple[Figure, str]],
@@ -46,5 +43,4 @@ def show(
         results.write(folder / "sliders" / f"{name}.json", results.as_json(shown))
     for fig, _ in states.values():
         plt.close(fig)
-    text = f"[slider {name}: on the page of the book]"
-    results.display({SLIDER: results.as_json(given).decode(), "text/plain": text}, {"kind": "slider", "name": name})
+    results.chart("slider", name, given)

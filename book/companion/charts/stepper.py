@@ -18,8 +18,6 @@ from book.companion import figures, results
 from book.companion.figures import EDGE, GREEN, INK, NODE, RED
 from crowder.resolution import Resolution
 
-#: The MIME type of the chart in an executed notebook.
-STEPPER = "application/vnd.crowder.stepper+json"
 #: Whether a pair was asked about, and whether it is a match: how its line is drawn, as in stepper.js.
 KINDS = {
     (True, True): {"label": "asked: match", "color": GREEN, "lw": 2.6, "ls": "-"},
@@ -62,9 +60,7 @@ def show(
     data = pd.concat([settled(run).assign(ordering=ordering) for ordering, run in runs.items()], ignore_index=True)
     data = data[["ordering", "a", "b", "at", "how", "same"]]
     figures.show(still(given), name, caption=caption, alt=alt, data=data)
-    text = f"[stepper {name}: on the page of the book]"
-    bundle = {STEPPER: results.as_json(given).decode(), "text/plain": text}
-    results.display(bundle, {"kind": "stepper", "name": name})
+    results.chart("stepper", name, given)
 
 
 def known_clusters(run: Resolution) -> Iterator[np.ndarray]:
