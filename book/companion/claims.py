@@ -46,15 +46,17 @@ from collections.abc import Sequence
 from types import FrameType
 
 from book.companion import results
-from book.companion.empirical import exceeds, simulation, trend
 from book.companion.evidence import (
     Evidence,
     agreement,
     bounded,
     counterexample,
+    exceeds,
     identity,
     inequality,
     readings,
+    simulation,
+    trend,
     vanishing,
 )
 from book.companion.results import NOT_CHECKED, NOT_SHOWN
