@@ -51,7 +51,7 @@ def begin(app: Any, config: Any) -> None:
     for chapter in book.chapters:
         if changed(chapter.notebook(), book.texts.executed[chapter]):
             logger.info("%s has other code than when it was executed; `make book` executes it", chapter.slug)
-    pages = {chapter.slug: page for page, chapter in app.crowder_pages.items()}
+    pages = app.crowder_page_of = {chapter.slug: page for page, chapter in app.crowder_pages.items()}
     folders = [*book.folders.values()]
     groups = printed.read(folders)
     reports = {

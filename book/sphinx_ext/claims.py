@@ -73,11 +73,6 @@ def link(env: Any, target: str, text: str) -> nodes.Node:
                                  refdoc=env.docname, refexplicit=True)  # fmt: skip
 
 
-def page_of(env: Any, slug: str) -> str | None:
-    """The page of a chapter, as ``notebooks/appendix/A2-name``."""
-    return next((page for page in env.found_docs if page.endswith(f"/{slug}")), None)
-
-
 class ClaimRole(SphinxRole):
     """{claim}`C15`"""
 
@@ -265,7 +260,7 @@ class Paper(Rows):
             self.warn(f"{row.name}: the ledger has not all of {', '.join(row.claims)}")
         words = row.says or (entries[0]["statement"] if entries else "")
         slug = row.chapter or (entries[0]["chapter"] if entries else "")
-        page, about = page_of(self.env, slug), ""
+        page, about = self.env.app.crowder_page_of.get(slug), ""
         if page:
             about = f"{{doc}}`{numbered('chapter', number_of(slug))} </{page}>`"
         elif slug:

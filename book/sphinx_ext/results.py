@@ -20,7 +20,6 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
 from book.project import ROOT
-from book.sphinx_ext.claims import page_of
 from book.text.to_myst import chart
 
 logger = logging.getLogger(__name__)
@@ -44,7 +43,8 @@ class Shown(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         slug, _, name = self.arguments[0].partition("#")
-        page, app = page_of(self.env, slug), self.env.app
+        app = self.env.app
+        page = app.crowder_page_of.get(slug)
         chapter = app.crowder_pages.get(page)
         folder = app.crowder.folders[chapter] if chapter else Path()
         known = folder / f"{name}.json"
