@@ -41,10 +41,12 @@ def recorded(name: str, compute: Callable[..., pd.DataFrame], *, anew: bool, **p
     >>> squares.table["square"].tolist(), squares.basis, squares.said
     ([0, 1, 4], 'simulated', '')
     """
-    parameters, known = json.loads(json.dumps(parameters)), facts(FOLDER, name)
+    path = FOLDER / f"{name}.json"
+    parameters = json.loads(json.dumps(parameters))
+    known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     read = not anew and known.get("parameters") == parameters
     if read:
-        csv = (FOLDER / f"{name}.csv").read_text(encoding="utf-8")
+        csv = path.with_suffix(".csv").read_text(encoding="utf-8")
     else:  # each float as the shortest text that gives it when read
         csv = compute(**parameters).to_csv(index=False, lineterminator="\n")
     if (folder := results.folder()) is not None:
@@ -54,9 +56,3 @@ def recorded(name: str, compute: Callable[..., pd.DataFrame], *, anew: bool, **p
         results.write(folder / "recorded" / f"{name}.json", results.as_json(known | {"read": read}))
     table = pd.read_csv(io.StringIO(csv))  # computed or read, the same types
     return Recorded(table, *(("recorded", f"Recorded on {known['date']}.") if read else ("simulated", "")))
-
-
-def facts(folder: Path, name: str) -> dict[str, Any]:
-    """What a result was made with; nothing if there is none."""
-    path = folder / f"{name}.json"
-    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
