@@ -78,30 +78,31 @@ def cluster_sizes(*, announced: bool = False) -> list[int]:
     return sizes[: groups["data-sets"].numbers["clusters"]] if announced else sizes
 
 
-def agrees(rule: Any, printed: float, regenerated: float, *, sd: float = np.nan, runs: int = 0, of: int = 1) -> bool:
-    """Whether a regenerated number agrees with the printed one, by a rule of ``book/data/published.yml``.
+def agrees(rule: Any, printed: Any, regenerated: Any, *, sd: Any = np.nan, runs: int = 0) -> Any:
+    """Whether regenerated numbers agree with printed ones, by a rule of ``book/data/published.yml``.
 
     Rules are ``"equal"``; ``"at least"`` or ``"at most"``, for the regenerated number; ``{"percent": p}``: the
     difference is at most p per cent of the printed number; ``{"together": p}``: printed numbers that are one more run
     each all agree with at least the probability p. The regenerated number is then the expected one, and `sd` the
     standard deviation of `runs` runs, so that their distance in `sd` has Student's t distribution with runs - 1 degrees
-    of freedom; the limit is for the largest of `of` values.
+    of freedom; the limit is for the largest of them all.
 
     >>> agrees({"percent": 5}, 100, 104), agrees("at most", 4000, 4001)
     (True, False)
-    >>> agrees({"together": 0.95}, 120, 100, sd=10, runs=50), agrees({"together": 0.95}, 121, 100, sd=10, runs=50)
-    (True, False)
+    >>> agrees({"together": 0.95}, np.array([123, 124]), 100, sd=10, runs=50)
+    array([ True, False])
     """
     kind, number = next(iter(rule.items())) if isinstance(rule, Mapping) else (rule, np.nan)
     off = abs(regenerated - printed)
     if kind == "together":
-        return bool(off <= stats.t.isf((1 - number) / 2 / of, runs - 1) * sd < np.inf)
-    return bool({
+        limit = stats.t.isf((1 - number) / 2 / np.size(printed), runs - 1) * sd
+        return (off <= limit) & (limit < np.inf)
+    return {
         "equal": regenerated == printed,
         "at least": regenerated >= printed,
         "at most": regenerated <= printed,
         "percent": off <= abs(printed) * number / 100,
-    }[kind])  # fmt: skip
+    }[kind]
 
 
 def _in_words(rule: Any) -> str:
@@ -123,12 +124,9 @@ def beside(
     """
     group = read()[name]
     frame = pd.DataFrame({"name": list(group.numbers), "printed": list(group.numbers.values())})
-    frame["regenerated"] = [_plain(regenerated[key]) for key in group.numbers]
+    frame["regenerated"] = [regenerated[key] for key in group.numbers]
     frame["sd"] = [np.nan if sd is None else float(sd[key]) for key in group.numbers]
-    frame["agrees"] = [
-        agrees(group.rule, row.printed, row.regenerated, sd=row.sd, runs=runs, of=len(frame))
-        for row in frame.itertuples()
-    ]
+    frame["agrees"] = agrees(group.rule, frame["printed"], frame["regenerated"], sd=frame["sd"], runs=runs)
     return frame
 
 
@@ -163,7 +161,3 @@ def compare(
         results.write(folder / "published" / f"{name}.json", results.as_json(record))
     figure = f"{frame['agrees'].sum()} of {len(frame)} printed numbers agree ({rule})"
     return Evidence(basis, bool((frame["agrees"] | differ.notna()).all()), figure)
-
-
-def _plain(value: Any) -> int | float:
-    return int(value) if isinstance(value, (int, np.integer)) else float(value)
