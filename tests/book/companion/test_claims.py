@@ -8,7 +8,6 @@ import pytest
 import sympy as sp
 
 import book.companion.results
-from book.companion import claims
 from book.companion.claims import (
     BASES,
     NOT_CHECKED,
