@@ -1,6 +1,7 @@
 """Whether the book says, shows and draws what its chapters computed: a line for each difference.
 
     python -m book.check             the last execution
+    python -m book.check 05 A2       these chapters alone, without links and pages
     python -m book.check --accept    let texts and book/data/results have what was computed; git diff shows the changes
 
 A line says ``where: what: the book has …; computed: …``. What the book has are the numbers and links of its texts, the
@@ -31,7 +32,7 @@ from book.companion.results import as_json
 from book.project import ROOT, BuildError
 from book.reports import about, ledger, printed
 from book.reports.executed import Book
-from book.text.chapters import Chapter, read_notebook
+from book.text.chapters import Chapter, read_chapters, read_notebook
 from book.text.texts import Texts
 from book.text.to_myst import kind_of
 
@@ -88,8 +89,14 @@ def shown(folder: Path) -> dict[str, Any]:
 
 
 def asserted(source: str) -> list[str]:
-    """The assertions in a cell."""
-    return [ast.unparse(node.test) for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Assert)]
+    """The assertions in a cell, and the evidence that gets a name there, by which alone its check knows it.
+
+    >>> asserted("found = ev.identity(x - y)\\nassert x == 3")
+    ['x == 3', 'found = ev.identity(x - y)']
+    """
+    nodes = list(ast.walk(ast.parse(source)))
+    named = [ast.unparse(n) for n in nodes if isinstance(n, ast.Assign) and ast.unparse(n.value).startswith("ev.")]
+    return [ast.unparse(node.test) for node in nodes if isinstance(node, ast.Assert)] + named
 
 
 def _compared(number: dict[str, Any]) -> str:
@@ -209,20 +216,21 @@ def judged(entries: Sequence[dict[str, Any]], folders: Sequence[Path]) -> Iterat
 
 
 def differences(book: Book) -> Iterator[str]:
-    """All differences of the whole book. Profiles with other parameters have other numbers, but the same claims."""
+    """All differences of a book. Profiles with other parameters have other numbers, but the same claims."""
     folders = [*book.folders.values()]
     yield from judged(book.entries, folders)
-    yield from (line(slug, "link", said, right) for slug, said, right in book.texts.wrong_links())
+    if book.whole:
+        yield from (line(slug, "link", said, right) for slug, said, right in book.texts.wrong_links())
     if book.profile == "full":
-        yield from (line(*found) for found in book.texts.wrong_numbers())
+        yield from (line(*found) for found in book.texts.wrong_numbers(pages=book.whole))
         for folder in folders:
             yield from results(folder)
-        for stray in sorted({path.name for path in HELD.iterdir()} - {folder.name for folder in folders}):
+        for stray in sorted({path.name for path in HELD.iterdir()} - {c.slug for c in read_chapters(ROOT)}):
             yield line(stray, "book/data/results", "a folder", "no such chapter")
     if book.profile in ("full", "complete"):
         for folder in folders:
             yield from recorded(folder)
-    if book.profile == "complete":
+    if book.profile == "complete" and book.whole:
         made = {path.name for folder in folders for path in computed(folder)}
         for name in sorted({path.name for path in RECORDED.glob("*.csv")} - made):
             yield line("no chapter", f"recorded {name}", "a file", "none")
@@ -275,10 +283,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         prog="python -m book.check", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+    parser.add_argument("chapters", nargs="*", metavar="NN", help="compare only these (default: the whole book)")
     parser.add_argument("--profile", default=os.environ.get("PROFILE") or "full")
     parser.add_argument("--accept", action="store_true", help="let the sources have what was computed")
     args = parser.parse_args()
-    book = Book(args.profile)
+    if args.accept and args.chapters:
+        parser.error("--accept is for the whole book")
+    book = Book(args.profile, args.chapters)
     if args.accept:
         accept(book)
         return 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -69,7 +69,7 @@ def pages(entry: Any) -> Iterator[str]:
             yield from pages(part)
 
 
-def select(chapters: list[Chapter], only: list[str]) -> list[Chapter]:
+def select(chapters: list[Chapter], only: Sequence[str]) -> list[Chapter]:
     """The chapters of these numbers ("4", "04", "a2") or names; all if there are none."""
     chosen = []
     for wanted in only:
