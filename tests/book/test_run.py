@@ -78,6 +78,7 @@ def test_a_chapter_is_due_when_what_it_reads_has_changed_and_not_for_words(proje
 
 def test_only_what_is_due_runs_and_a_failing_chapter_costs_only_itself(book):
     before = tree(book.out / "full" / "01-one")
+    (book.out / "full" / "02-two" / "of-before.csv").touch()
     book.write("01-one", "# One", ONE, "import sys\nsize\n1 / (size - 3)")
     book.edit("02-two", ("size + share", "size - share"))
     done = book.run()
@@ -87,12 +88,16 @@ def test_only_what_is_due_runs_and_a_failing_chapter_costs_only_itself(book):
     assert [line.strip() for line in lines[1:4]] == ["import sys", "size", "1 / (size - 3)"]
     assert lines[4] == "    more in _build/full/01-one.failed.ipynb, _build/full/01-one.log"
     assert tree(book.out / "full" / "01-one") == before  # as it was
+    assert not (book.out / "full" / "02-two" / "of-before.csv").exists()
     assert executed(book, "02-two")["cells"][-1]["source"] in ("size - share", ["size - share"])
     assert not [*book.out.glob("full/.*")]
 
 
+#: What chapters start and leave. A kernel that ends in order ends it, too; one that dies does not.
+LEFT = f"sleep 300.{os.getpid()}"
+LEAVES = f"import subprocess\nsubprocess.Popen({LEFT.split()!r})"
 BAD = {
-    "segfault": ("import ctypes\nctypes.string_at(0)", "cell 3 of 3: DeadKernelError"),
+    "segfault": (f"import ctypes\n{LEAVES}\nctypes.string_at(0)", "cell 3 of 3: DeadKernelError"),
     "warns": ("import warnings\nwarnings.warn('beware')", "BuildError: cell 3 writes to standard error"),
     "unsaid": ("from IPython.display import SVG\nSVG('<svg xmlns=\"http://www.w3.org/2000/svg\"/>')",
                "BuildError: cell 3 shows an image (image/svg+xml) without caption and alt text"),
@@ -100,22 +105,19 @@ BAD = {
 
 
 def test_every_way_in_which_a_chapter_can_die_is_named_and_nothing_of_it_goes_on(book):
-    child = f"sleep 98{os.getpid()}"
     toc = (book.root / "_toc.yml").read_text()
     for slug, (code, _) in BAD.items():
         book.write(f"0{slug}", "# Title", ONE, code)
         toc += f"- chapters: [{{file: notebooks/0{slug}}}]\n"
     book.file("_toc.yml", toc)
-    book.write(
-        "01-one", "# One\n\nIt is 9<!--sizes:.0f-->.", ONE, f"import subprocess\nsubprocess.Popen({child.split()!r})"
-    )
+    book.write("01-one", "# One\n\nIt is 9<!--sizes:.0f-->.", ONE, LEAVES)
     done = book.run("01", *(f"0{slug}" for slug in BAD))
     assert done.returncode == 1
     for slug, (_, said) in BAD.items():
         assert f"0{slug}: {said}" in done.stderr, done.stderr
     assert "01-one: a number of the text: ValueError: <!--sizes:.0f-->: NameError: name 'sizes'" in done.stderr
     commands = [" ".join(process.info["cmdline"] or ()) for process in psutil.process_iter(["cmdline"])]
-    assert not [command for command in commands if child in command]
+    assert not [command for command in commands if LEFT in command]
 
 
 #: Stands in for a kernel: the first one finds that another program has taken its port.
@@ -159,6 +161,7 @@ def test_a_profile_reaches_the_chapter_and_is_no_part_of_the_book(book):
     before = tree(book.out / "full")
     assert book.run("--profile", "quick").returncode == 0
     assert json.loads((book.out / "quick" / "02-two" / "ran.json").read_text())["parameters"]["n"] == 3
+    assert "simulated 6" in json.dumps(executed(book, "02-two", "quick"))  # of 3 numbers; 4 are recorded
     assert tree(book.out / "quick" / "01-one") == tree(book.out / "full" / "01-one")  # it has the same parameters there
     assert tree(book.out / "full") == before
     done = book.render(PROFILE="quick")

@@ -11,7 +11,8 @@ fails.
 A fault is an edit, `old` to `new` in `file`, with the `tests` and `chapters` that should notice it. `old` occurs once
 in the file or, with `near`, is the first occurrence after that text, which occurs once. With `plain`, compiled
 functions run as plain Python, because compiling them would take longer than the tests. With `full`, chapters have the
-book's own parameters, of which numbers of the text and held values are compared.
+book's own parameters, of which numbers of the text and book/data/results are compared; otherwise those of the profile
+quick, of which claims and assertions are.
 """
 
 from __future__ import annotations
@@ -34,21 +35,17 @@ import yaml
 
 HERE = Path(__file__).resolve().parent
 RECORD = Path("book", "data", "measured", "faults.csv")
-#: Of a fault: how many tests noticed, the first of them, and the claims that changed.
+#: Of a fault: how many tests noticed, the first of them, and what the check of its chapters names first.
 COLUMNS = ("fault", "kind", "file", "why", "tests", "first", "claims")
 #: Seconds for the tests or the chapters of a fault; one that only hangs is not noticed, for nothing says what is wrong.
 TIMEOUT = 600
 #: Environment variables that would change the tests, and are removed.
 REMOVED = {
-    "CROWDER_RESULTS", "CROWDER_BOOK", "CROWDER_NIGHTLY", "CROWDER_REQUIRE", "PYTEST_ADDOPTS", "NUMBA_DISABLE_JIT",
+    "CROWDER_RESULTS", "CROWDER_BOOK", "CROWDER_NIGHTLY", "CROWDER_REQUIRE", "PROFILE", "PYTEST_ADDOPTS",
+    "NUMBA_DISABLE_JIT",
 }  # fmt: skip
-#: What a build says of a change, and how the record names it.
-CHANGES = {
-    r"([BCE]\d+) changed: ": "{}",
-    r"([^:\n]*?) no longer agrees: ": "printed {}",
-    r"(.+?): held .*; found ": "held {}",
-    r"the text says .*, and (.+?) is .*, in: ": "text {}",
-}
+#: A line of the check; the record has what differs in it, without the sentence in which a number stands.
+DIFFERS = re.compile(r"^[\w.-]+: (.+?)(?: in “.*”)?: the book has .*; computed: ", re.MULTILINE)
 
 
 def read(root: Path) -> dict[str, dict]:
@@ -111,7 +108,7 @@ def run(
     folder: Path, tests: Iterable[str] = (), chapters: Iterable[str] = (), plain: bool = False, full: bool = False,
     timeout: float | None = None,
 ) -> tuple[list[str], list[str]]:  # fmt: skip
-    """The tests that fail in the copy, without their parameters, and what changes in the chapters."""
+    """The tests that fail in the copy, without their parameters, and where its chapters stop or differ."""
     failed, changed = [], []
     if tests:
         # Where a target names a module, its doctests are run, too; our timeout takes the place of that of each test.
@@ -123,27 +120,26 @@ def run(
         if code and not failed:
             failed = [f"pytest ended with {code}: {' '.join(said[-300:].split())}"]
     if chapters:
-        build = ["book.make", "--profile", "full" if full else "quick", "--jobs", "1"]
-        build += ["--output", str(folder / "book"), *(word for slug in sorted(chapters) for word in ("--only", slug))]
-        code, said = start(folder, build, plain, timeout)
-        for pattern, words in CHANGES.items():
-            changed += map(words.format, re.findall(rf"^(?:error: )?[\w-]+: {pattern}", said, re.MULTILINE))
-        stopped = re.findall(r"^(?:error: )?([\w-]+): cell \d+ of \d+ failed: ", said, re.MULTILINE)
-        changed += [f"{slug} stopped" for slug in stopped]
+        those = [*sorted(chapters), "--profile", "full" if full else "quick"]
+        code, said = start(folder, ["book.run", *those, "--jobs", "1"], plain, timeout)
+        changed = re.findall(r"^(?:error: )?([\w-]+: cell \d+) of \d+: ", said, re.MULTILINE)
+        if code == 0:
+            code, said = start(folder, ["book.check", *those], plain, timeout)
+            changed = DIFFERS.findall(said)[:5]
         if code and not changed:
-            changed = [f"the build ended with {code}: {' '.join(said[-300:].split())}"]
+            changed = [f"ended with {code}: {' '.join(said[-300:].split())}"]
     return failed, changed
 
 
-def start(folder: Path, command: list[str], plain: bool, timeout: float | None) -> tuple[int, str]:
-    """Exit code and output of a module of Python; 0 if it took too long, and whatever it has started ends with it."""
+def start(folder: Path, command: list[str], plain: bool, timeout: float | None) -> tuple[int | None, str]:
+    """Exit code, if it ended in time, and output of a module of Python; whatever it has started ends with it."""
     env = {name: value for name, value in os.environ.items() if name not in REMOVED}
     env |= {"PYTHONPATH": f"{folder / 'tree'}{os.pathsep}{HERE}", "NUMBA_CACHE_DIR": str(folder / "cache")}
     env |= {"PYTHONDONTWRITEBYTECODE": "1"} | ({"NUMBA_DISABLE_JIT": "1"} if plain else {})
     with (folder / "output.txt").open("w+", encoding="utf-8", errors="replace") as log:
         process = subprocess.Popen([sys.executable, "-m", *command], cwd=folder / "tree", env=env, stdout=log,
                                    stderr=log, stdin=subprocess.DEVNULL, start_new_session=True)  # fmt: skip
-        code = 0
+        code = None
         try:
             with suppress(subprocess.TimeoutExpired):
                 code = process.wait(timeout)
