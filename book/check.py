@@ -69,8 +69,9 @@ def shown(folder: Path) -> dict[str, Any]:
             text = "".join(data.get("text/markdown") or data.get("text/plain") or output.get("text", ""))
             if kind == "claim":
                 made = _read(folder / "claims" / f"{name}.json")
-                pieces = [{"code": code, "shows": piece["figure"], "at": piece["where"]}
-                          for code, piece in zip(made["code"], made["evidence"], strict=True)]  # fmt: skip
+                each = zip(made["code"], made["compared"], made["evidence"], strict=True)
+                pieces = [{"code": code, "compares": forms, "shows": piece["figure"], "at": piece["where"]}
+                          for code, forms, piece in each]  # fmt: skip
                 parts[name] = {"says": made["says"], "evidence": pieces}  # its verdict is declared in claims.yml
             elif kind in ("figure", "table"):
                 made = _read(folder / f"{name}.json")

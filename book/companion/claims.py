@@ -90,9 +90,11 @@ def check(claim: str, *pieces: Evidence, says: str = "") -> None:
     where = dict.fromkeys(piece.where for piece in _carrying(pieces) if piece.where and basis == "exact")
     facts = {"kind": "claim", "name": claim, "found": found, "basis": basis, "where": "; ".join(where),
              "says": " ".join(says.split()),
-             "evidence": [piece._asdict() for piece in pieces]}  # fmt: skip
+             "evidence": [{key: value for key, value in piece._asdict().items() if key != "compared"}
+                          for piece in pieces]}  # fmt: skip
+    more = {"code": codes, "compared": [piece.compared for piece in pieces]}  # for book.check
     if (folder := results.folder()) is not None:
-        results.write(folder / "claims" / f"{claim}.json", results.as_json(facts | {"code": codes}))
+        results.write(folder / "claims" / f"{claim}.json", results.as_json(facts | more))
     words = "does not hold as printed" if found == "counterexample" else found
     text = "\n".join([f"**{claim}: {words}**" + (f" ({basis})" if basis else ""), "", *map(_line, pieces)])
     results.display({"text/markdown": text, "text/plain": text}, facts)

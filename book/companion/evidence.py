@@ -31,6 +31,7 @@ class Evidence(NamedTuple):
     corrected: bool = False  # whether it concerns the corrected statement
     also: bool = False  # whether it shows by weaker means what another piece shows, too
     what: str = ""  # its code (Markdown), which `check` reads
+    compared: tuple[str, ...] = ()  # the symbolic forms, as they reached the comparison
 
 
 def identity(*differences) -> Evidence:
@@ -53,7 +54,8 @@ def identity(*differences) -> Evidence:
     size = _plural(len(pairs), "identity", "identities")
     figure = f"difference ${sp.latex(left[0])}$" if left else f"{size}, difference 0"
     general = any(side.free_symbols for sides in pairs for side in sides)
-    return Evidence("proved" if general else "exact", not left, figure)
+    forms = tuple(f"{one} = {other}" for one, other in pairs)
+    return Evidence("proved" if general else "exact", not left, figure, compared=forms)
 
 
 def inequality(*expressions, over: Mapping | None = None) -> Evidence:
@@ -82,7 +84,7 @@ def inequality(*expressions, over: Mapping | None = None) -> Evidence:
     open_ones = [i for i, one in enumerate(expressions, start=1) if not _is_nonnegative(one.subs(real), ends, depth=3)]
     size = _plural(len(expressions), "inequality", "inequalities")
     figure = f"inequality {open_ones[0]} of {len(expressions)} is not proved" if open_ones else size
-    return Evidence("proved", not open_ones, figure)
+    return Evidence("proved", not open_ones, figure, compared=tuple(f"{one} >= 0" for one in expressions))
 
 
 def _is_nonnegative(expression, ends: dict, depth: int) -> bool:
@@ -292,7 +294,7 @@ def vanishing(ratio, variable, to, *, direction: str = "+") -> Evidence:
         raise ValueError(f"vanishing: the ratio must have {variable!r} as its only symbol")
     found = sp.limit(ratio, variable, to, direction)
     figure = f"tends to ${sp.latex(found)}$, instead of staying above a positive constant as printed"
-    return Evidence("counterexample", found == 0, figure)
+    return Evidence("counterexample", found == 0, figure, compared=(f"{ratio} -> 0 as {variable} -> {to}",))
 
 
 def readings(scores: Mapping[str, float], *, fits: str, unit: str) -> Evidence:

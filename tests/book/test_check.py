@@ -92,7 +92,13 @@ def test_what_is_held_is_all_that_is_shown(tiny_built):
     at = tiny_built.root / "book" / "data" / "results"
     assert {name for name in tree(at) if name.startswith("02")} == {"02-two/fig-states.csv", "02-two/shown.yml"}
     text = (at / "01-one" / "shown.yml").read_text()
-    for words in ("identity((x + 1) ** 2", "alt: 'A \"line\": a.'", "| x\\|y", "Drawn to 3"):
+    for words in (
+        "identity((x + 1) ** 2",
+        "- -x**2 - 2*x + (x + 1)**2 - 1 = 0",
+        "alt: 'A \"line\": a.'",
+        "| x\\|y",
+        "Drawn to 3",
+    ):
         assert words in text, words
 
 
