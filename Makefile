@@ -101,6 +101,7 @@ $(VENV)/.installed: requirements.lock
 	echo "On Debian or Ubuntu, venv is in the package python3-venv. To use another Python: make book PYTHON=/path/to/it" >&2; \
 	exit 1
 	$(PY) -m pip install --quiet --no-compile --require-hashes -r requirements.lock
+	@$(PY) -m compileall -qq -j 0 -x '/tests?/' $(VENV)/lib || true # pip would compile one file at a time, tests too
 	@$(PY) -c 'import sysconfig; open(sysconfig.get_path("purelib") + "/crowder.pth", "w").write("../../../..\n../../../../tool\n")'
 	@printf '#!/bin/sh\nexec "$$(dirname "$$0")/python" -m crowder_tool "$$@"\n' > $(VENV)/bin/crowder
 	@chmod +x $(VENV)/bin/crowder
