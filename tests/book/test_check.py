@@ -84,7 +84,8 @@ def test_each_edit_is_named_in_a_line_and_can_be_accepted(edited):
 
 def test_another_profile_has_other_numbers_and_the_same_verdicts(edited):
     assert edited.run("--profile", "quick").returncode == 0
-    lines = edited.check("--profile", "quick").stderr.splitlines()[:-1]
+    said = edited.check("--profile", "quick").stderr.splitlines()[:-1]
+    lines = [line for line in said if ": link: " not in line]  # which the test above may have mended
     assert sorted(line.partition(":")[2][1:4] for line in lines) == ["B01", "C01", "C02", "C03", "pri"]
 
 
