@@ -31,6 +31,8 @@ EDITS = [
      "01-one: fig-a.csv, of, row 1 (2 of 2 differ): the book has node; computed: edge"),
     ("01-one", "factor == 2 and size > 1", "factor == 2",
      "01-one: cell-3 asserts 1: the book has factor == 2 and size > 1; computed: factor == 2"),
+    ("01-one", "- 1 < 1e-12", "- 1 < 1e-10",
+     "01-one: cell-3 asserts 2: the book has size / 3 - 1 < 1e-12; computed: size / 3 - 1 < 1e-10"),
     ("01-one", "agreement(2 + 1, 3)", "agreement(3, 3)",  # a thing with itself
      "01-one: E01 evidence 2 code: the book has agreement(2 + 1, 3); computed: agreement(3, 3)"),
     ("01-one", "identity((x + 1) ** 2 - x**2 - factor * x - 1)", "agreement(factor, 2)",  # a weaker basis
@@ -134,7 +136,7 @@ def test_each_recorded_result_is_named_in_the_chapter_that_asks_for_it():
         assert f'"{path.stem}"' in texts[facts["chapter"]] and path.with_suffix(".csv").stat().st_size, path
 
 
-FRAME = pd.DataFrame({"name": ["a", None], "x": [1.0, float("nan")], "n": [3, 4]})
+FRAME = pd.DataFrame({"name": ["a", None], "x": [1.0, float("nan")], "n": [3, 4], "tiny": [1e-200, 0]})
 
 
 @pytest.mark.parametrize(
@@ -144,10 +146,14 @@ FRAME = pd.DataFrame({"name": ["a", None], "x": [1.0, float("nan")], "n": [3, 4]
         (FRAME.assign(x=[1.009, None]), []),  # as near as two machines may be
         (FRAME.assign(x=[1.02, None]), ["x, row 1 (1 of 2 differ)"]),
         (FRAME.assign(x=[1.0, 2.0]), ["x, row 2 (1 of 2 differ)"]),
+        (FRAME.assign(tiny=[1e-200, 0]), []),
+        (FRAME.assign(tiny=[1.1e-200, 0]), ["tiny, row 1 (1 of 2 differ)"]),  # a probability
+        (FRAME.assign(tiny=[1e-200, 2e-16]), ["tiny, row 2 (1 of 2 differ)"]),  # beside which this is none of rounding
+        (FRAME.assign(tiny=[1e-200, float("inf")]), ["tiny, row 2 (1 of 2 differ)"]),
         (FRAME.assign(name=["a", "b"], n=[3, 5]), ["name, row 2 (1 of 2 differ)", "n, row 2 (1 of 2 differ)"]),
         (FRAME.assign(n=["3", "four"]), ["n, row 2 (1 of 2 differ)"]),
         (FRAME[:1], ["rows and columns"]),
-        (FRAME[["x", "name", "n"]], ["rows and columns"]),
+        (FRAME[["x", "name", "n", "tiny"]], ["rows and columns"]),
     ],
 )
 def test_where_two_tables_differ(other, said):

@@ -97,6 +97,7 @@ import sympy as sp
 from book.companion.claims import agreement, check, corrected, counterexample, identity, readings
 x, count = sp.Symbol("x"), 3
 assert factor == 2 and size > 1
+assert size / 3 - 1 < 1e-12
 check("C01", identity((x + 1) ** 2 - x**2 - factor * x - 1));
 """
 MORE = """check("C02", counterexample(3, "at most", 2),
