@@ -7,7 +7,7 @@ something cannot be had, the tests that need it are skipped, and a warning says 
 import sys
 from pathlib import Path
 
-from crowder.cora.fetching import CORA_SHA256, CORA_URL, fetch
+from crowder.cora import CORA_SHA256, CORA_URL, fetch
 
 #: The crowds of Saha and Subramanian (ESA 2019), which state no licence, at a fixed commit.
 CROWDS_URL = (

@@ -16,11 +16,11 @@ True
 >>> float(edge.recall(data.labels)[-1])
 1.0
 
-To read the modules in order: `models` defines f_g, f_r and L. `pairs` has the candidate pairs, which `sorting` puts in
-order; `engine` keeps what answers imply and chooses the next question; `orderings` has the two heuristics built from
-these. `oracles` has crowds that answer, and `resolution` the result of a run. `counting` has exact expected counts and
-bounds. `similarity`, `datasets` and `cora` provide data, and `experiments` repeats runs. `beyond` extends the paper;
-none of the others imports it.
+To read the modules in order: `models` defines f_g, f_r and L. `pairs` puts the candidate pairs in order; `engine` keeps
+what answers imply and chooses the next question; `orderings` has the two heuristics built from these. `oracles` has
+crowds that answer, and `resolution` the result of a run. `counting` has exact expected counts and bounds. `similarity`,
+`datasets` and `cora` provide data, `crowds` the answers of people, and `experiments` repeats runs. `beyond` extends the
+paper; none of the others imports it. `checks` has what all of them need.
 """
 
 import importlib
@@ -28,7 +28,7 @@ import sys
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from crowder import datasets, models, similarity
+from crowder import crowds, datasets, models, similarity
 from crowder.counting.bounds import edge_bound, evidence_bound, node_bound
 from crowder.counting.expected import expected_queries
 from crowder.models import L, SimilarityModel, dist1, dist2, uniform
@@ -44,7 +44,7 @@ __version__ = "2.0.0.dev0"
 
 __all__ = [
     "EdgeOrdering", "Faulty", "L", "MajorityVote", "NodeOrdering", "Ordering", "Resolution", "SimilarityModel", "Truth",
-    "beyond", "datasets", "dist1", "dist2", "edge_bound", "edge_ordering", "evidence_bound",
+    "beyond", "crowds", "datasets", "dist1", "dist2", "edge_bound", "edge_ordering", "evidence_bound",
     "expected_queries", "expected_queries_exact", "experiments", "ideal_queries", "ideal_recall", "models",
     "node_bound", "node_ordering", "similarity", "uniform",
 ]  # fmt: skip

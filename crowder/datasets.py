@@ -1,4 +1,4 @@
-"""Data sets (similarities and the true clusters): drawn from a model, two small examples, cora, and real crowds.
+"""Data sets (similarities and the true clusters): drawn from a model, two small examples, and cora.
 
 >>> from crowder import dist2
 >>> data = synthetic([3, 2], dist2(0.2), rng=7)
@@ -10,21 +10,18 @@
 
 from __future__ import annotations
 
-import os
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from crowder import checks
 from crowder import similarity as functions
-from crowder import validation
-from crowder.compiling import compiled
+from crowder.checks import compiled
 from crowder.cora import FAMILY, anonymous_labels, cora_records, shipped_arrays, shipped_values
 from crowder.models import SimilarityModel
 from crowder.resolution import cluster_sizes
@@ -32,7 +29,7 @@ from crowder.resolution import cluster_sizes
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Crowd", "Dataset", "citations", "cora", "cora_records", "disney", "read_crowd", "synthetic"]
+__all__ = ["Dataset", "citations", "cora", "cora_records", "disney", "synthetic"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,8 +75,8 @@ class Dataset:
     records: pd.DataFrame | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        condensed = validation.numbers(self.condensed, "condensed similarities")
-        labels = validation.as_array(self.labels, "labels")
+        condensed = checks.numbers(self.condensed, "condensed similarities")
+        labels = checks.as_array(self.labels, "labels")
         if labels.ndim != 1 or (labels.size and labels.dtype.kind not in "iu"):
             raise ValueError(f"labels must be cluster numbers, not {self.labels!r}; crowder.Truth accepts other values")
         object.__setattr__(self, "condensed", np.ascontiguousarray(condensed))
@@ -166,63 +163,6 @@ class Dataset:
         return SimilarityModel.from_steps(edges, green, red)
 
 
-@dataclass(frozen=True, eq=False)
-class Crowd(Dataset):
-    """A data set in which people have answered about every pair, so that every strategy can be replayed on it.
-
-    Parameters
-    ----------
-    votes : ndarray, shape (n(n-1)/2, m), float64
-        The votes on each pair, in condensed order: 1 for a match, 0 for a non-match. If a pair has fewer than m votes,
-        its last values are NaN.
-    name, condensed, labels, source, records
-        As in `Dataset`.
-
-    Raises
-    ------
-    ValueError
-        As in `Dataset`; or a pair has no vote, or a vote is neither 0 nor 1.
-
-    See Also
-    --------
-    crowder.datasets.read_crowd : reads one from its files.
-    crowder.experiments.replay : what each answer adds.
-
-    Examples
-    --------
-    >>> three = Crowd("three", [0.9, 0.1, 0.2], [0, 0, 1], votes=[[0, 1, 1], [0, 0, 1], [0, 0, np.nan]])
-    >>> three.said(1).tolist(), three.said(3).tolist()
-    ([False, False, False], [True, False, False])
-    >>> from crowder import edge_ordering
-    >>> edge_ordering(three.condensed, three.oracle(3), rng=1).clusters.tolist()
-    [0, 0, 1]
-    """
-
-    votes: np.ndarray = field(default_factory=lambda: np.empty((0, 1)), repr=False)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        votes = validation.as_array(self.votes, "votes").astype(np.float64)
-        if votes.ndim != 2 or len(votes) != len(self.condensed) or (votes.size and np.isnan(votes[:, 0]).any()):
-            raise ValueError(f"there must be a vote on each of the {len(self.condensed)} pairs")
-        if not (np.isnan(votes) | (votes == 0) | (votes == 1)).all():
-            raise ValueError("votes must be 0 or 1, or NaN where there is none")
-        object.__setattr__(self, "votes", votes)
-
-    def said(self, votes: int = 1) -> np.ndarray:
-        """Whether the majority of the first `votes` votes on each pair (or of all, if fewer) is for a match."""
-        return np.nanmean(self.votes[:, :votes], axis=1) > 0.5
-
-    def oracle(self, votes: int = 1) -> Callable[[int, int], bool]:
-        """An oracle that answers with this majority; asked about a pair again, it gives the same answer."""
-        said, n = self.said(votes), self.n
-
-        def answer(i: int, j: int) -> bool:
-            return bool(said[_place(n, i, j)])
-
-        return answer
-
-
 def synthetic(
     sizes: Sequence[int],
     model: SimilarityModel,
@@ -271,9 +211,9 @@ def synthetic(
     array([0, 0, 1])
     """
     sizes = cluster_sizes(sizes).tolist()
-    model, generator = validation.model(model), validation.generator(rng, "similarities")
+    model, generator = checks.model(model), checks.generator(rng, "similarities")
     labels = np.repeat(np.arange(len(sizes)), sizes)
-    if validation.flag(shuffle, "shuffle"):
+    if checks.flag(shuffle, "shuffle"):
         labels = generator.permutation(labels)
     matches = sum(size * (size - 1) // 2 for size in sizes)
     others = len(labels) * (len(labels) - 1) // 2 - matches
@@ -429,85 +369,12 @@ def cora(similarity: str = "jaccard-tokens", *, records: pd.DataFrame | None = N
         return Dataset("cora", shipped_values(arrays, member.similarity), arrays["labels"], "shipped with crowder")
     import pandas as pd
 
-    validation.kind(records, pd.DataFrame, "records must be a DataFrame, such as cora_records(PATH)")
+    checks.kind(records, pd.DataFrame, "records must be a DataFrame, such as cora_records(PATH)")
     if "label" not in records.columns:
         raise ValueError(f"records must have a column 'label', not only {list(records.columns)}")
-    validation.labels(records["label"])
+    checks.labels(records["label"])
     condensed = functions.compute(records, member.similarity, fields=member.fields)
     return Dataset("cora", condensed, anonymous_labels(records["label"]), "computed from the records", records)
-
-
-def read_crowd(folder: str | os.PathLike[str]) -> Crowd:
-    """A real crowd, from a folder with similarities, answers and true entities of all pairs of some records.
-
-    Parameters
-    ----------
-    folder : path
-        With the files of the crowds of Saha and Subramanian (ESA 2019). ``graph.txt`` has lines ``i j similarity``,
-        after any of another length; ``answers.txt`` has ``i j vote ...``, with 1 for a match; ``gold.txt`` has ``record
-        entity`` or, with commas, ``entity,record,record,...``. Numbers are separated by blanks or commas.
-
-    Returns
-    -------
-    Crowd
-        It has the name of the folder. Records are renumbered in the order of their numbers in ``gold.txt``; lines about
-        others are ignored, and similarities clipped to [0, 1].
-
-    Raises
-    ------
-    FileNotFoundError
-        If one of these files is missing, or `folder` is the empty text.
-    ValueError
-        If a pair has no similarity or no answer.
-
-    See Also
-    --------
-    crowder.experiments.replay : runs a strategy on such a crowd.
-
-    Examples
-    --------
-    >>> read_crowd("")
-    Traceback (most recent call last):
-        ...
-    FileNotFoundError: a real crowd needs a folder with graph.txt, answers.txt and gold.txt; none is given
-    """
-    needs = "a real crowd needs a folder with graph.txt, answers.txt and gold.txt"
-    if not os.fspath(folder):
-        raise FileNotFoundError(f"{needs}; none is given")
-    at = Path(validation.path(folder))
-    if missing := [name for name in ("graph", "answers", "gold") if not (at / f"{name}.txt").is_file()]:
-        raise FileNotFoundError(f"{needs}; {at} has no {missing[0]}.txt")
-    gold = (at / "gold.txt").read_text(encoding="utf-8")
-    if "," in gold:  # the entity may have a name
-        entity = {float(x): number for number, line in enumerate(gold.splitlines()) for x in line.split(",")[1:]}
-    else:
-        entity = {record: int(number) for record, number in _lines(at / "gold.txt")}
-    records = {record: number for number, record in enumerate(sorted(entity))}
-    n = len(records)
-    answers = _lines(at / "answers.txt")
-    condensed = np.full(n * (n - 1) // 2, np.nan)
-    votes = np.full((len(condensed), max(map(len, answers)) - 2), np.nan)
-    scores = (line for line in _lines(at / "graph.txt") if len(line) == 3)
-    for lines, into in ((scores, condensed[:, None]), (answers, votes)):
-        for i, j, *values in lines:
-            if i in records and j in records:
-                into[_place(n, records[i], records[j]), : len(values)] = values
-    if np.isnan(condensed).any() or np.isnan(votes[:, 0]).any():
-        raise ValueError(f"{at}: a pair has no similarity or no answer")
-    labels = np.array([entity[record] for record in records])
-    return Crowd(at.name, condensed.clip(0, 1), labels, "answers of people to every pair", votes=votes)
-
-
-def _place(n: int, i: int, j: int) -> int:
-    """Where a pair of n records is in condensed order."""
-    i, j = min(i, j), max(i, j)
-    return i * (2 * n - i - 3) // 2 + j - 1
-
-
-def _lines(path: Path) -> list[list[float]]:
-    """The numbers on each line, between commas or blanks."""
-    lines = path.read_text(encoding="utf-8").splitlines()
-    return [[float(x) for x in re.split(r"[,\s]+", line.strip())] for line in lines if line.strip()]
 
 
 @compiled

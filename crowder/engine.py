@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crowder.compiling import compiled, inner
-from crowder.sorting import unpack
+from crowder.checks import compiled, inner
+from crowder.pairs import unpack
 
 __all__ = [
     "ASKED",

@@ -7,7 +7,7 @@ Repetitions run in joblib; the results do not depend on the number of processes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,19 +15,18 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from crowder import validation
+from crowder import checks
+from crowder.checks import Seed, needing
 from crowder.datasets import synthetic
 from crowder.models import SimilarityModel
-from crowder.optional import needing
-from crowder.oracles import Oracle, Truth
+from crowder.oracles import Truth
 from crowder.orderings import edge_ordering, node_ordering
 from crowder.resolution import Resolution
-from crowder.validation import Seed
 
 with needing("experiments"):
     from joblib import Parallel, delayed
 
-__all__ = ["mean_interval", "repeat", "replay", "simulated_queries", "sweep"]
+__all__ = ["mean_interval", "repeat", "simulated_queries", "sweep"]
 
 #: The confidence level of the intervals of `mean_interval`.
 CONFIDENCE = 0.95
@@ -69,8 +68,8 @@ def repeat(function: Callable, repetitions: int, *, rng: Seed, n_jobs: int = 1, 
     >>> repeat(lambda rng: int(rng.integers(100)), 3, rng=7)
     [30, 68, 39]
     """
-    repetitions = validation.whole(repetitions, "repetitions", least=1, most=2**31 - 1)
-    validation.whole(n_jobs, "n_jobs, the number of processes,", least=-(2**31), most=2**31 - 1)
+    repetitions = checks.whole(repetitions, "repetitions", least=1, most=2**31 - 1)
+    checks.whole(n_jobs, "n_jobs, the number of processes,", least=-(2**31), most=2**31 - 1)
     if not callable(function):
         raise TypeError(f"function must be callable with a keyword rng, not {function!r}")
     children = _spawn(rng, repetitions)
@@ -111,13 +110,13 @@ def sweep(
     2    100           0  600
     3    100           1  700
     """
-    grid, rows = list(validation.kind(grid, Iterable, "grid must be a list of mappings")), []
+    grid, rows = list(checks.kind(grid, Iterable, "grid must be a list of mappings")), []
     for point in grid:
-        if "repetition" in validation.kind(point, Mapping, "grid must contain mappings, such as {'scale': 1}"):
+        if "repetition" in checks.kind(point, Mapping, "grid must contain mappings, such as {'scale': 1}"):
             raise ValueError("grid must not contain a setting 'repetition', the name of a column of the results")
     for point, parent in zip(grid, _spawn(rng, len(grid)), strict=True):
         for r, result in enumerate(repeat(function, repetitions, rng=parent, n_jobs=n_jobs, **settings, **point)):
-            validation.kind(result, Mapping, "function must return a mapping from names to results")
+            checks.kind(result, Mapping, "function must return a mapping from names to results")
             if taken := sorted(result.keys() & {*point, "repetition"}):
                 raise ValueError(f"function must not return a result {taken[0]!r}, the name of a setting")
             rows.append({**point, "repetition": r, **result})
@@ -180,100 +179,21 @@ def simulated_queries(
     if orderings is None:
         orderings = {"edge": edge_ordering, "node": node_ordering}
     what = "orderings must be a mapping from names to functions, such as {'edge': crowder.edge_ordering}"
-    for ordering in validation.kind(orderings, Mapping, what).values():
-        validation.kind(ordering, Callable, what)  # type: ignore[arg-type]
-    generator = validation.generator(rng, "similarities")
+    for ordering in checks.kind(orderings, Mapping, what).values():
+        checks.kind(ordering, Callable, what)  # type: ignore[arg-type]
+    generator = checks.generator(rng, "similarities")
     data = synthetic(sizes, model, rng=generator)
     crowd, counts = Truth(data.labels), {}
     for name, ordering in orderings.items():
-        run = validation.kind(ordering(data.condensed, crowd, rng=generator), Resolution,
+        run = checks.kind(ordering(data.condensed, crowd, rng=generator), Resolution,
                               f"ordering {name!r} must return a Resolution")  # fmt: skip
         counts[name] = run.n_queries
     return counts
 
 
-def replay(strategy: Any, oracle: Oracle, labels: ArrayLike, *, budget: float = float("inf")) -> pd.DataFrame:
-    r"""Run a strategy with an oracle that may err, and compare its clusters with the truth along the way.
-
-    If a pairs of records are joined, m pairs match, and b do both, precision is b/a (1 if a = 0), recall is b/m and
-
-    .. math:: F_1 = \frac{2 b}{a + m} .
-
-    Parameters
-    ----------
-    strategy : Ordering, one that revises its clusters, such as NoisyOrdering, or callable
-        An ordering continues from its current state. A function is called with the oracle and yields clusters from time
-        to time.
-    oracle : callable
-        ``oracle(i, j)`` answers; the answers need not be right.
-    labels : array_like, shape (n,)
-        The true entities.
-    budget : int, keyword only
-        Clusterings after more than this many answers are left out.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row for each clustering (for an ordering, before the first answer and after each one) with the columns
-        ``answers``, the number that the oracle has given by then, ``recall``, ``precision`` and ``F1``.
-
-    Raises
-    ------
-    ValueError
-        If the clusters are not of as many records as there are labels.
-
-    See Also
-    --------
-    crowder.Resolution.recall : for a finished run.
-    crowder.datasets.Crowd : a data set with the answers of real people.
-
-    Notes
-    -----
-    O(n log n) for each row, in addition to the cost of the strategy.
-
-    Examples
-    --------
-    >>> from crowder import EdgeOrdering, Truth
-    >>> replay(EdgeOrdering([0.9, 0.1, 0.2], rng=1), Truth([0, 0, 1]), [0, 0, 1])
-       answers  recall  precision   F1
-    0        0     0.0        1.0  0.0
-    1        1     1.0        1.0  1.0
-    2        2     1.0        1.0  1.0
-    """
-    truth = validation.labels(labels)
-    rows: list[tuple[int, float, float, float]] = []
-    paid = 0
-
-    def counted(i: int, j: int) -> bool:
-        nonlocal paid
-        paid += 1
-        return bool(oracle(i, j))
-
-    for clusters in strategy(counted) if callable(strategy) else _asking(strategy, counted):
-        if paid <= budget:
-            found = validation.labels(clusters, len(truth))
-            sizes = (np.unique(x, return_counts=True)[1] for x in (found, truth, found * len(truth) + truth))
-            joined, match, right = (float((m * (m - 1)).sum()) for m in sizes)
-            rows.append((paid, right / match if match else 1.0, right / joined if joined else 1.0,
-                         2 * right / (joined + match) if joined + match else 1.0))  # fmt: skip
-        if paid >= budget:
-            break
-    return pd.DataFrame(rows, columns=["answers", "recall", "precision", "F1"])
-
-
-def _asking(ordering: Any, oracle: Oracle) -> Iterator[np.ndarray]:
-    """The clusters of an ordering before the first answer and after each."""
-    revises = not hasattr(ordering, "resolution")
-    while True:
-        yield ordering.clusters if revises else ordering.resolution.clusters
-        if (pair := ordering.ask()) is None:
-            return
-        ordering.tell(pair, oracle(*pair))
-
-
 def _spawn(rng: Seed, number: int) -> list[np.random.Generator]:
     try:
-        return validation.generator(rng, "repetitions").spawn(number)
+        return checks.generator(rng, "repetitions").spawn(number)
     except TypeError as error:
         if isinstance(rng, np.random.Generator):
             raise TypeError(f"rng must be a seed or a generator that can spawn others, not {rng!r}") from error
@@ -307,7 +227,7 @@ def mean_interval(values: ArrayLike) -> tuple[float, float, float]:
     >>> mean_interval([3, 3, 3])
     (3.0, 3.0, 3.0)
     """
-    values = validation.numbers(values, "values")
+    values = checks.numbers(values, "values")
     if values.ndim != 1:
         raise ValueError(f"values must be one-dimensional, not of shape {values.shape}")
     if not len(values):

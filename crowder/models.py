@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from crowder import validation
-from crowder.shown import Shown
-from crowder.validation import Seed
+from crowder import checks
+from crowder.checks import Seed, Shown
 
 __all__ = [
     "L",
@@ -87,11 +86,11 @@ class StepDensity:
 
     @cached_property
     def _edges(self) -> np.ndarray:
-        return validation.numbers(self.edges, "edges")
+        return checks.numbers(self.edges, "edges")
 
     @cached_property
     def _heights(self) -> np.ndarray:
-        return validation.numbers(self.heights, "heights")
+        return checks.numbers(self.heights, "heights")
 
     @cached_property
     def _cumulative(self) -> np.ndarray:
@@ -100,13 +99,13 @@ class StepDensity:
 
     def pdf(self, x: ArrayLike) -> np.ndarray:
         """The density at x (any shape); zero outside [0, 1]."""
-        x = validation.numbers(x, "x")
+        x = checks.numbers(x, "x")
         step = np.searchsorted(self._edges[1:-1], x, side="right")
         return np.where((x < 0) | (x > 1), 0.0, np.where(np.isnan(x), np.nan, self._heights[step]))
 
     def cdf(self, x: ArrayLike) -> np.ndarray:
         """The probability of a value at most x (any shape)."""
-        return np.interp(validation.numbers(x, "x"), self._edges, self._cumulative)
+        return np.interp(checks.numbers(x, "x"), self._edges, self._cumulative)
 
     def sample(self, size: int | tuple[int, ...], *, rng: Seed) -> np.ndarray:
         """Independent draws of the given shape, by the inverse of the cdf.
@@ -117,8 +116,8 @@ class StepDensity:
         rng : int or numpy.random.Generator, keyword only
         """
         for length in size if isinstance(size, tuple) else (size,):
-            validation.whole(length, "size")
-        return self._quantiles(validation.generator(rng, "draws").random(size))
+            checks.whole(length, "size")
+        return self._quantiles(checks.generator(rng, "draws").random(size))
 
     def _quantiles(self, q: np.ndarray) -> np.ndarray:
         """The quantiles of probabilities below 1, each on a step with mass; of several, the largest."""
@@ -187,9 +186,9 @@ class SimilarityModel(Shown):
     epsilon: object = None
 
     def __post_init__(self) -> None:
-        validation.kind(self.name, str, "name must be text")
+        checks.kind(self.name, str, "name must be text")
         for which, density in (("green", self.green), ("red", self.red)):
-            validation.kind(density, StepDensity, f"{which} must be a StepDensity (see SimilarityModel.from_steps)")
+            checks.kind(density, StepDensity, f"{which} must be a StepDensity (see SimilarityModel.from_steps)")
 
     def _facts(self) -> dict[str, Any]:
         steps = len(np.union1d(self.green._edges, self.red._edges)) - 1
@@ -278,7 +277,7 @@ def steps(name: str, epsilon: Any = None) -> tuple[tuple, tuple, tuple]:
         return (0, 1), (1,), (1,)
     epsilon = _checked(epsilon)
     if name == "dist1":
-        half = epsilon**0 / 2 if validation.is_symbolic(epsilon) else Fraction(1, 2)
+        half = epsilon**0 / 2 if checks.is_symbolic(epsilon) else Fraction(1, 2)
         return (0, half, 1), (1 - epsilon, 1 + epsilon), (1 + epsilon, 1 - epsilon)
     height = 1 / (1 - epsilon)
     return (0, epsilon, 1 - epsilon, 1), (0, height, height), (height, height, 0)
@@ -371,7 +370,7 @@ def _checked(epsilon: Any) -> Any:
         inside = False
     if not inside:
         raise ValueError(f"ε must lie in (0, 1/2], not {epsilon!r}")
-    return epsilon if isinstance(epsilon, (Rational, float)) or validation.is_symbolic(epsilon) else float(epsilon)
+    return epsilon if isinstance(epsilon, (Rational, float)) or checks.is_symbolic(epsilon) else float(epsilon)
 
 
 def rounded(model: SimilarityModel, rule: str) -> SimilarityModel:
@@ -406,7 +405,7 @@ def rounded(model: SimilarityModel, rule: str) -> SimilarityModel:
         raise ValueError(f'rule must be "round", "floor" or "ceil", not {rule!r}')
     inner = (np.arange(10) + 0.5) / 10 if rule == "round" else np.arange(1, 10) / 10
     edges = np.concatenate([[0.0], inner, [1.0]])
-    laws = (validation.model(model).green, model.red)
+    laws = (checks.model(model).green, model.red)
     heights = [(np.diff(law.cdf(edges)) / np.diff(edges)).tolist() for law in laws]
     return SimilarityModel.from_steps(edges, *heights, name=f"{model.name}, {rule}", epsilon=model.epsilon)
 
@@ -453,8 +452,8 @@ def L(model: SimilarityModel, t: ArrayLike) -> float | np.ndarray:
     >>> L(dist2(0.25), 0)
     1.0
     """
-    validation.model(model)
-    t = validation.numbers(t, "t")
+    checks.model(model)
+    t = checks.numbers(t, "t")
     if not (t >= 0).all():
         raise ValueError(f"t must be at least 0, not {t}")
     edges, green, red = common_steps(model.green, model.red)

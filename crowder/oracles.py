@@ -7,7 +7,7 @@ An oracle is any callable ``oracle(i, j)`` that returns a boolean. It may have t
 ``vote(i, j, number)``
     returns the answer of one member of the crowd, the `number`-th (from 0) to be asked about this pair.
 
-For an ordering that keeps contradicting answers (`crowder.beyond.revising_ordering`), an answer may also be None, which
+For an ordering that keeps contradicting answers (`crowder.beyond.noisy`), an answer may also be None, which
 means unsure, or a tuple of the answer and the worker who gave it.
 
 The oracles here can wrap one another and forward both calls: ``MajorityVote(Journal(crowd, "answers.db"), 3)`` stores
@@ -26,9 +26,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from crowder import validation
-from crowder.shown import Shown
-from crowder.validation import Seed
+from crowder import checks
+from crowder.checks import Seed, Shown
 
 __all__ = ["Faulty", "MajorityVote", "Oracle", "Truth", "majority_error"]
 
@@ -80,7 +79,7 @@ class Truth(Shown):
     """
 
     def __init__(self, labels: ArrayLike) -> None:
-        self.labels = validation.labels(labels)
+        self.labels = checks.labels(labels)
 
     def _facts(self) -> dict[str, Any]:
         return {"records": len(self), "clusters": len(np.unique(self.labels))}
@@ -148,10 +147,10 @@ class Faulty:
     """
 
     def __init__(self, oracle: Oracle, error: float, *, rng: Seed | None = None, persistent: bool = False) -> None:
-        self.error = validation.probability(error, "error")
-        self.persistent = validation.flag(persistent, "persistent")
+        self.error = checks.probability(error, "error")
+        self.persistent = checks.flag(persistent, "persistent")
         self._oracle = callable_oracle(oracle)
-        self._key = validation.generator(rng, "errors").bytes(16)
+        self._key = checks.generator(rng, "errors").bytes(16)
         self._askings: Counter[tuple[int, int]] = Counter()
 
     def begin(self, ordering: Any) -> None:
@@ -163,7 +162,7 @@ class Faulty:
     def vote(self, i: int, j: int, number: int) -> bool:
         """The answer of the `number`-th person asked about i and j; repeated calls return the same answer."""
         low, high = sorted((record_number(i), record_number(j)))
-        asking = 0 if self.persistent else validation.whole(number, "number")
+        asking = 0 if self.persistent else checks.whole(number, "number")
         draw = blake2b(b"%d %d %d" % (low, high, asking), key=self._key, digest_size=8).digest()
         wrong = int.from_bytes(draw, "little") < self.error * 2**64
         return answer(self._oracle, i, j, number) != wrong
@@ -250,7 +249,7 @@ def majority_error(votes: int, error: Any) -> Any:
     """
     votes = odd(votes)
     if not getattr(error, "free_symbols", None):
-        error = validation.probability(error, "error")
+        error = checks.probability(error, "error")
     if isinstance(error, float):
         if error in (0.0, 1.0):
             return error
@@ -265,7 +264,7 @@ def majority_error(votes: int, error: Any) -> Any:
 
 def odd(votes: Any) -> int:
     """The number of votes, checked to be odd, so that there is always a majority."""
-    votes = validation.whole(votes, "votes", least=-(2**63))
+    votes = checks.whole(votes, "votes", least=-(2**63))
     if not 1 <= votes <= MOST_VOTES or votes % 2 == 0:
         raise ValueError(f"votes must be an odd number from 1 to {MOST_VOTES:,}, not {votes}")
     return votes
@@ -278,7 +277,7 @@ def record_number(record: object) -> int:
     """The record's number, checked to be a whole number."""
     if type(record) is int:  # the common case, checked fast
         return record
-    return validation.whole(record, "a record", least=-(2**63))
+    return checks.whole(record, "a record", least=-(2**63))
 
 
 def begin(oracle: Crowd, ordering: Any) -> None:
@@ -292,7 +291,7 @@ def callable_oracle(oracle: Crowd) -> Any:
     """The oracle, or a TypeError if it is not callable, or a class such as `Truth`."""
     if not callable(oracle) and not hasattr(oracle, "vote"):
         raise TypeError(f"oracle must be callable, not {oracle!r}; pass true labels as crowder.Truth(labels)")
-    return validation.not_a_class(oracle, "oracle must be a crowd that answers")
+    return checks.not_a_class(oracle, "oracle must be a crowd that answers")
 
 
 def answer(oracle: Oracle, i: int, j: int, number: int) -> bool:

@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from crowder import validation
+from crowder import checks
+from crowder.checks import Seed, Shown
 from crowder.engine import (
     ASKED,
     ELSEWHERE,
@@ -34,11 +35,8 @@ from crowder.engine import (
     settled,
 )
 from crowder.oracles import Oracle, Truth, begin, callable_oracle, record_number, unsure
-from crowder.pairs import Candidates, candidates
+from crowder.pairs import Candidates, EdgeWalk, by_arrival, candidates, edge_sort, shuffle_ties, unpack
 from crowder.resolution import Resolution
-from crowder.shown import Shown
-from crowder.sorting import EdgeWalk, by_arrival, edge_sort, shuffle_ties, unpack
-from crowder.validation import Seed
 
 __all__ = ["EdgeOrdering", "NodeOrdering", "Ordering", "edge_ordering", "node_ordering"]
 
@@ -153,7 +151,7 @@ class Ordering(Shown, ABC):
         If it settles the open question, that question is not asked again.
         """
         i, j = self._two(pair)
-        same = validation.flag(same, "same")
+        same = checks.flag(same, "same")
         if not self._settled(i, j):
             self._learn(i, j, same)
             self._knowledge.count[ELSEWHERE] = 1
@@ -208,7 +206,7 @@ class Ordering(Shown, ABC):
         if not isinstance(same, (bool, np.bool_)):  # the message takes time to format
             if same is None:
                 raise unsure(self._pending)
-            validation.flag(same, f"the answer to {self._pending}")
+            checks.flag(same, f"the answer to {self._pending}")
         self._learn(*self._pending, bool(same))
         self._pending = None
 
@@ -316,7 +314,7 @@ class EdgeOrdering(Ordering):
                 first = np.argsort(_priorities(ties, len(values)), kind="stable")
                 values, codes = values[first], codes[first]
             falling, codes = edge_sort(values, codes)
-        generator = validation.generator(rng, "random ties") if random_ties or rng is not None else None
+        generator = checks.generator(rng, "random ties") if random_ties or rng is not None else None
         if generator is not None and random_ties:
             shuffle_ties(falling, codes, generator.random(len(codes)))
         self._walk = EdgeWalk(codes, np.zeros(1, np.int64))
@@ -391,7 +389,7 @@ class NodeOrdering(Ordering):
         super().__init__(similarity)
         random_ties = _random_ties(ties)
         wanted = random_ties or (isinstance(order, str) and order == "random") or rng is not None
-        generator = validation.generator(rng, "random ties") if wanted else None
+        generator = checks.generator(rng, "random ties") if wanted else None
         arrivals = arrival_order(self._candidates, order, generator, random_ties)
         pairs, n = self._candidates, self.n
         if pairs.complete and isinstance(ties, str):  # pairs are read from the square
@@ -503,7 +501,7 @@ def arrival_order(pairs: Candidates, order: Any, generator: Any, random_ties: bo
         return np.lexsort((ties, -sizes))
     if isinstance(order, str):
         raise ValueError(f'order must be "expected-size", "random" or a list of records, not {order!r}')
-    listed = validation.as_array(order, "order")
+    listed = checks.as_array(order, "order")
     whole = listed.ndim == 1 and (listed.dtype.kind in "iu" or not listed.size)
     if not whole or not np.array_equal(np.sort(listed), np.arange(n)):
         raise ValueError(f"order must list each of the {n} records, 0 to {n - 1}, once")
@@ -518,7 +516,7 @@ def _random_ties(ties: Any) -> bool:
 
 def _priorities(ties: Any, m: int) -> np.ndarray:
     """The ranks of the priorities: only their order matters, and large whole numbers could become equal as floats."""
-    given = validation.as_array(ties, "ties")
+    given = checks.as_array(ties, "ties")
     real = given.dtype.kind in "fiub" or (given.dtype == object and all(isinstance(x, Real) for x in given.flat))
     if given.shape != (m,) or not real:
         raise ValueError(f"ties must give one number for each of the {m} candidate pairs, not {ties!r}")

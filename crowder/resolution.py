@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from crowder import validation
-from crowder.compiling import compiled
-from crowder.shown import Shown
+from crowder import checks
+from crowder.checks import Shown, compiled
 
 __all__ = ["Resolution", "cluster_sizes", "ideal_queries", "ideal_recall"]
 
@@ -55,10 +54,10 @@ class Resolution(Shown):
     def __post_init__(self) -> None:
         clusters: Any = self.clusters
         if not isinstance(clusters, np.ndarray) or clusters.ndim != 1 or clusters.dtype.kind not in "iu":
-            clusters = validation.labels(clusters)
-        queries = validation.pairs(self.queries, len(clusters), "queries")
+            clusters = checks.labels(clusters)
+        queries = checks.pairs(self.queries, len(clusters), "queries")
         object.__setattr__(self, "queries", queries)
-        object.__setattr__(self, "answers", validation.flags(self.answers, len(queries), "answers"))
+        object.__setattr__(self, "answers", checks.flags(self.answers, len(queries), "answers"))
         object.__setattr__(self, "clusters", by_first_record(clusters))
 
     def _facts(self) -> dict[str, Any]:
@@ -106,7 +105,7 @@ class Resolution(Shown):
 
     def _pairs(self, labels: Any) -> tuple[np.ndarray, np.ndarray, int]:
         """After each question: matching pairs inside components, all pairs inside components; all matching pairs."""
-        codes = validation.labels(labels, len(self.clusters))
+        codes = checks.labels(labels, len(self.clusters))
         sizes = np.bincount(codes) if len(codes) else np.zeros(0, dtype=np.int64)
         total = int((sizes * (sizes - 1) // 2).sum())
         right, joined = _newly_joined(self.queries, self.answers, codes)
@@ -146,11 +145,11 @@ def _newly_joined(queries: np.ndarray, answers: np.ndarray, labels: np.ndarray) 
 
 def cluster_sizes(sizes: ArrayLike) -> np.ndarray:
     """Cluster sizes as an array of integers, or a ValueError if one is not a positive integer."""
-    array = validation.as_array(sizes, "cluster sizes")
+    array = checks.as_array(sizes, "cluster sizes")
     if array.ndim != 1 or (len(array) and (array.dtype.kind not in "iu" or (array < 1).any())):
         raise ValueError(f"cluster sizes must be positive integers, not {sizes!r}")
-    if len(array) and (total := sum(array.tolist())) > validation.MOST_RECORDS:
-        raise ValueError(f"cluster sizes must sum to at most {validation.MOST_RECORDS}, not {total}")
+    if len(array) and (total := sum(array.tolist())) > checks.MOST_RECORDS:
+        raise ValueError(f"cluster sizes must sum to at most {checks.MOST_RECORDS}, not {total}")
     return array.astype(np.int64)
 
 
@@ -209,7 +208,7 @@ def ideal_recall(labels: ArrayLike) -> np.ndarray:
     >>> ideal_recall([0, 0, 0, 1, 1])
     array([0.  , 0.25, 0.75, 1.  , 1.  ])
     """
-    sizes = np.sort(np.bincount(validation.labels(labels)))[::-1]
+    sizes = np.sort(np.bincount(checks.labels(labels)))[::-1]
     # The s-th record of a cluster matches the s - 1 before it.
     gains = np.concatenate([np.arange(1, size) for size in sizes] or [np.zeros(0)]).astype(np.float64)
     total = gains.sum()

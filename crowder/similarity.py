@@ -32,8 +32,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from scipy import sparse
 
-from crowder import validation
-from crowder.optional import needing
+from crowder import checks
+from crowder.checks import needing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -408,7 +408,7 @@ def discretize(values: np.ndarray, rule: str, levels: int = 10) -> np.ndarray:
     array([0.2, 0.7])
     """
     step = named({"round": np.rint, "floor": np.floor, "ceil": np.ceil}, rule, "discretisation")
-    levels, values = validation.whole(levels, "levels", least=1, most=2**53), validation.numbers(values, "values")
+    levels, values = checks.whole(levels, "levels", least=1, most=2**53), checks.numbers(values, "values")
     inside = (values >= 0) & (values <= 1)  # NaN fails both
     if not inside.all():
         raise ValueError(f"values must be in [0, 1], not {values[~inside][0]}")

@@ -24,7 +24,7 @@ from nightly import NIGHTLY
 from book.project import ROOT, digest
 from book.sphinx_ext.chapters import DIGEST, SOURCES
 from crowder.cora import CORA_VARIABLE, cora_records
-from crowder.datasets import Crowd, read_crowd
+from crowder.crowds import Crowd, read_crowd
 
 BESIDE = ROOT.parent / "shared" / "data"
 

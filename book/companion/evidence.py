@@ -14,8 +14,8 @@ import numpy as np
 import sympy as sp
 
 from book.companion.printing import exactly, number
-from crowder import validation
-from crowder.validation import is_symbolic
+from crowder import checks
+from crowder.checks import is_symbolic
 
 #: At most this many values or readings are listed.
 _FEW = 4
@@ -47,7 +47,7 @@ def identity(*differences) -> Evidence:
     ('proved', True)
     """
     pairs = [
-        tuple(validation.expression(side, "identity: a difference") for side in sides)
+        tuple(checks.expression(side, "identity: a difference") for side in sides)
         for sides in (each if isinstance(each, tuple) else (each, 0) for each in nonempty(differences, "identity"))
     ]
     left = [rest for rest in (sp.simplify(one - other) for one, other in pairs) if rest != 0]
@@ -75,7 +75,7 @@ def inequality(*expressions, over: Mapping | None = None) -> Evidence:
     '2 inequalities'
     """
     nonempty(expressions, "inequality")
-    expressions = [validation.expression(one, "inequality: an expression") for one in expressions]
+    expressions = [checks.expression(one, "inequality: an expression") for one in expressions]
     if not any(one.free_symbols for one in expressions):
         raise ValueError("inequality: one between numbers is no proof of one for all")
     ranges = {symbol: (over or {}).get(symbol, (0, sp.oo)) for one in expressions for symbol in one.free_symbols}
@@ -183,7 +183,7 @@ def bounded(value, limit, *, basis: str = "exact", where: str = "") -> Evidence:
     'largest ratio to the limit 1 (10 points)'
     """
     basis = based(basis, "bounded")
-    value, limit = np.broadcast_arrays(*(validation.numbers(x, "bounded: values and limits") for x in (value, limit)))
+    value, limit = np.broadcast_arrays(*(checks.numbers(x, "bounded: values and limits") for x in (value, limit)))
     points = _plural(nonempty(value.ravel(), "bounded").size, "point", "points")
     # Rounding may push a value above a limit that it equals in exact arithmetic.
     holds = np.isfinite(value) & np.isfinite(limit) & (limit > 0) & (value <= limit * (1 + 1e-12))
@@ -223,7 +223,7 @@ def exceeds(mean, error, floor=0.0, *, size: int, limit: float = 4.0, basis: str
 
 def _scores(name: str, mean, error, expected) -> np.ndarray:
     """Distances in standard errors; NaN where a value or an error is not finite."""
-    found = (validation.numbers(x, f"{name}: means, errors and expected values") for x in (mean, error, expected))
+    found = (checks.numbers(x, f"{name}: means, errors and expected values") for x in (mean, error, expected))
     mean, error, expected = np.broadcast_arrays(*found)
     nonempty(mean.ravel(), name)
     # With a standard error of 0, the mean must be exact.
@@ -242,7 +242,7 @@ def trend(x, y, *, exponent: float, within: float) -> Evidence:
     >>> trend(n, 3 * n**2.0, exponent=2, within=0.01).figure
     'exponent 2.000, constant 3 over 3.0 decades (claimed 2, within 0.01)'
     """
-    x, y = validation.numbers(x, "trend: x"), validation.numbers(y, "trend: y")
+    x, y = checks.numbers(x, "trend: x"), checks.numbers(y, "trend: y")
     decades = float(np.log10(x.max() / x.min())) if (nonempty(x, "trend") > 0).all() else np.nan
     if not decades >= 3 - 1e-9:
         raise ValueError(f"trend: positive x over three decades are needed, not {decades:.2f}")
@@ -289,7 +289,7 @@ def vanishing(ratio, variable, to, *, direction: str = "+") -> Evidence:
     >>> vanishing(n * (n - 1) / 2 / n**3, n, sp.oo).figure
     'tends to $0$, instead of staying above a positive constant as printed'
     """
-    ratio = validation.expression(ratio, "vanishing: the ratio")
+    ratio = checks.expression(ratio, "vanishing: the ratio")
     if ratio.free_symbols != {variable}:
         raise ValueError(f"vanishing: the ratio must have {variable!r} as its only symbol")
     found = sp.limit(ratio, variable, to, direction)

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import sympy as sp
 
-from crowder.validation import is_symbolic
+from crowder.checks import is_symbolic
 
 
 def markdown_table(frame: pd.DataFrame, formats: Mapping[str, str | Callable[[Any], str]]) -> str:

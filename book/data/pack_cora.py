@@ -1,4 +1,4 @@
-"""Make the shipped values of cora again, in `crowder/cora/values`: ``python -m book.data.pack_cora [cora.csv]``."""
+"""Make the shipped values of cora again, in `crowder/values`: ``python -m book.data.pack_cora [cora.csv]``."""
 
 from __future__ import annotations
 

@@ -10,13 +10,11 @@ other strategies, to compare with.
 
 from crowder.beyond.answers import Answers
 from crowder.beyond.audit import Audit, Audited
-from crowder.beyond.error_rates import ErrorRates
-from crowder.beyond.evidence_ordering import EvidenceOrdering
-from crowder.beyond.noisy_ordering import NoisyOrdering, Resolved
+from crowder.beyond.errors import ErrorRates
+from crowder.beyond.evidence import EvidenceOrdering
+from crowder.beyond.noisy import NoisyOrdering, Resolved, resolve
 from crowder.beyond.others import edge_then_noisy, hybrid_ordering, member_votes, most_similar_once
-from crowder.beyond.placing_ordering import Placed, PlacingOrdering
-from crowder.beyond.placing_runs import simulate_placing
-from crowder.beyond.resolving import resolve
+from crowder.beyond.placing import Placed, PlacingOrdering, simulate_placing
 from crowder.beyond.stopping import Stopped, Stopping
 
 __all__ = [

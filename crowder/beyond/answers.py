@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from crowder import validation
-from crowder.validation import MOST_RECORDS
+from crowder import checks
+from crowder.checks import MOST_RECORDS
 
 __all__ = ["Answers"]
 
@@ -72,7 +72,7 @@ class Answers:
     """
 
     def __init__(self, n: int | None = None) -> None:
-        self._n = None if n is None else validation.whole(n, "n, the number of records,", most=MOST_RECORDS)
+        self._n = None if n is None else checks.whole(n, "n, the number of records,", most=MOST_RECORDS)
         self._named = 0  # one more than the largest record named
         self._index: dict[tuple[int, int], int] = {}
         self._code: dict[Hashable, int] = {}
@@ -153,7 +153,7 @@ class Answers:
         TypeError
             If a record is not a whole number, or the worker is not hashable.
         """
-        i, j = (validation.whole(record, "a record", most=MOST_RECORDS - 1) for record in (i, j))
+        i, j = (checks.whole(record, "a record", most=MOST_RECORDS - 1) for record in (i, j))
         if self._n is not None and max(i, j) >= self._n:
             known = f"there are n={self._n} records, 0 to {self._n - 1}" if self._n else "there are n=0 records"
             raise ValueError(f"record {max(i, j)} is unknown: {known}; renumber the records or correct n")

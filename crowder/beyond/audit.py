@@ -27,12 +27,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import gammaln, xlogy
 
-from crowder import validation
+from crowder import checks
+from crowder.checks import Seed
 from crowder.engine import Knowledge, apart, edge_ask, open_pairs
 from crowder.orderings import Ordering
+from crowder.pairs import unpack
 from crowder.resolution import Resolution, cluster_sizes
-from crowder.sorting import unpack
-from crowder.validation import Seed
 
 __all__ = ["Audit", "AuditCost", "Audited", "Draws", "audit_cost", "inside", "limits"]
 
@@ -195,7 +195,7 @@ class Audited(Resolution):
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in ("found", "missed", "audited", "discovered"):
-            validation.whole(getattr(self, name), name)
+            checks.whole(getattr(self, name), name)
         inside(self.confidence, "confidence")
 
     @property
@@ -280,7 +280,7 @@ class Audit(Ordering):
     """
 
     def __init__(self, ordering: Ordering, *, recall: float = 0.95, confidence: float = 0.95, rng: Seed) -> None:
-        validation.kind(ordering, Ordering, "ordering must be an edge, node, evidence or other ordering")
+        checks.kind(ordering, Ordering, "ordering must be an edge, node, evidence or other ordering")
         if isinstance(ordering, Audit):
             raise ValueError("ordering must not be an Audit itself")
         refuse_unasked(ordering)
@@ -289,7 +289,7 @@ class Audit(Ordering):
         self.target, self.confidence = _target(recall), float(inside(confidence, "confidence"))
         self.ordering = ordering  # which knows what this run has used, and nothing else
         self._begin(ordering._candidates)
-        self._rng = np.random.default_rng(validation.generator(rng, "the audit").integers(2**63))
+        self._rng = np.random.default_rng(checks.generator(rng, "the audit").integers(2**63))
         self._question: tuple[tuple[int, int], bool] | None = None  # the next one, and whether it was drawn
         self._auditing, self._listed, self._expected, self._reason = False, False, float("nan"), ""
         self._audited = 0  # questions drawn
@@ -453,7 +453,7 @@ def refuse_unasked(ordering: Ordering) -> None:
 
 def inside(value: Any, name: str) -> Any:
     """A number in (0, 1)."""
-    if validation.probability(value, name) in (0, 1):
+    if checks.probability(value, name) in (0, 1):
         raise ValueError(f"{name} must be between 0 and 1, not {value!r}")
     return value
 

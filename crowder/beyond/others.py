@@ -1,4 +1,4 @@
-r"""Strategies with which the book compares `crowder.beyond.NoisyOrdering`, as `crowder.experiments.replay` takes them.
+r"""Strategies with which the book compares `crowder.beyond.NoisyOrdering`, as `crowder.crowds.replay` takes them.
 
 `MemberVotes`, `control_queries`, `hybrid_ordering` and `member_votes` are those of other papers; `edge_then_noisy` and
 `most_similar_once` are simple ones. Each but `MemberVotes`, an oracle for any ordering, is a generator: it asks a
@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from crowder import validation
+from crowder import checks
 from crowder.beyond.answers import Answers
 from crowder.beyond.clustering import likeliest
-from crowder.beyond.error_rates import PRIOR, two_rates
-from crowder.beyond.noisy_ordering import NoisyOrdering
+from crowder.beyond.errors import PRIOR, two_rates
+from crowder.beyond.noisy import NoisyOrdering
+from crowder.checks import Seed, generator
 from crowder.oracles import Oracle, callable_oracle, odd
 from crowder.orderings import SIZE_DECIMALS, EdgeOrdering, Ordering
 from crowder.pairs import Candidates, candidates
-from crowder.validation import Seed, generator
 
 __all__ = ["MemberVotes", "control_queries", "edge_then_noisy", "hybrid_ordering", "member_votes", "most_similar_once"]
 
@@ -70,8 +70,8 @@ class MemberVotes:
     """
 
     def __init__(self, crowd: Oracle, votes: int, ordering: Ordering, *, early: bool = True) -> None:
-        self.crowd, self.votes, self.early = callable_oracle(crowd), odd(votes), validation.flag(early, "early")
-        self.ordering = validation.kind(ordering, Ordering, "ordering must be an ordering, such as NodeOrdering")
+        self.crowd, self.votes, self.early = callable_oracle(crowd), odd(votes), checks.flag(early, "early")
+        self.ordering = checks.kind(ordering, Ordering, "ordering must be an ordering, such as NodeOrdering")
         self.said: dict[tuple[int, int], bool] = {}
 
     @property
@@ -100,7 +100,7 @@ class MemberVotes:
         count = [0, 0]
         for pair in pairs[:size]:
             if pair not in self.said:
-                self.said[pair] = validation.flag(self.crowd(*pair), f"the answer to {pair}")
+                self.said[pair] = checks.flag(self.crowd(*pair), f"the answer to {pair}")
             count[self.said[pair]] += 1
             if self.early and max(count) > size // 2:
                 break
@@ -112,7 +112,7 @@ class MemberVotes:
         First each record leaves its cluster if a vote with the others there says "different". Then the clusters, the
         largest first, and the records that left join the first cluster before them for which a vote says "same".
         """
-        rng, clusters = generator(rng, "the choice of members"), validation.labels(clusters, self.ordering.n)
+        rng, clusters = generator(rng, "the choice of members"), checks.labels(clusters, self.ordering.n)
         for v in range(len(clusters)):
             mates = [u for u in rng.permutation(np.flatnonzero(clusters == clusters[v])).tolist() if u != v]
             if mates and not self.majority([v], mates):
@@ -202,7 +202,7 @@ def control_queries(
     def ask(u: int, v: int) -> np.ndarray:
         """Keep the answer, join the two clusters if it settles that, and return the clusters."""
         asked[u, v] = asked[v, u] = True
-        evidence[u, v] = evidence[v, u] = weight[validation.flag(crowd(u, v), f"the answer to {(u, v)}")]
+        evidence[u, v] = evidence[v, u] = weight[checks.flag(crowd(u, v), f"the answer to {(u, v)}")]
         if label[u] != label[v]:
             count, total, need = across(label[u], label[v])
             if count >= need and total > ROUNDING:
@@ -276,7 +276,7 @@ def hybrid_ordering(similarity: ArrayLike, crowd: Oracle, *, theta: float = 0.3,
     --------
     crowder.EdgeOrdering : its second part.
     crowder.NodeOrdering : compares a record with all clusters.
-    crowder.experiments.replay : compares the clusters with the truth.
+    crowder.crowds.replay : compares the clusters with the truth.
 
     Notes
     -----
@@ -293,7 +293,7 @@ def hybrid_ordering(similarity: ArrayLike, crowd: Oracle, *, theta: float = 0.3,
     array([0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2])
     """
     pairs, crowd = _complete(similarity), callable_oracle(crowd)
-    theta, rng = float(validation.probability(theta, "theta")), generator(rng, "random ties")
+    theta, rng = float(checks.probability(theta, "theta")), generator(rng, "random ties")
     w, size, clusters = pairs.square(), pairs.sums.round(SIZE_DECIMALS), list[list[int]]()
     ordering = EdgeOrdering(similarity, rng=rng)
     for record in np.lexsort((rng.permutation(len(w)), -size)).tolist():
@@ -345,7 +345,7 @@ def member_votes(similarity: Any, crowd: Oracle, *, votes: int = 3, rng: Seed) -
     --------
     crowder.EdgeOrdering : the same with single answers.
     crowder.beyond.NoisyOrdering : asks several questions only where they are needed.
-    crowder.experiments.replay : compares the clusters with the truth.
+    crowder.crowds.replay : compares the clusters with the truth.
 
     Notes
     -----
@@ -401,7 +401,7 @@ def edge_then_noisy(similarity: Any, crowd: Oracle, *, rng: Seed) -> Iterator[np
     --------
     crowder.EdgeOrdering : the first part.
     crowder.beyond.NoisyOrdering : the second part, which may also begin.
-    crowder.experiments.replay : compares the clusters with the truth.
+    crowder.crowds.replay : compares the clusters with the truth.
 
     Notes
     -----
@@ -428,7 +428,7 @@ def edge_then_noisy(similarity: Any, crowd: Oracle, *, rng: Seed) -> Iterator[np
     noisy.take(Answers.read(zip(*asked.queries.T.tolist(), asked.answers.tolist(), strict=True)))
     yield noisy.clusters
     while (pair := noisy.ask()) is not None:
-        noisy.tell(pair, validation.flag(crowd(*pair), f"the answer to {pair}"))
+        noisy.tell(pair, checks.flag(crowd(*pair), f"the answer to {pair}"))
         yield noisy.clusters
 
 
@@ -470,7 +470,7 @@ def most_similar_once(
     --------
     crowder.beyond.NoisyOrdering : chooses each question by what is still in doubt.
     crowder.beyond.resolve : clusters from answers that exist already.
-    crowder.experiments.replay : compares the clusters with the truth.
+    crowder.crowds.replay : compares the clusters with the truth.
 
     Notes
     -----
@@ -488,14 +488,14 @@ def most_similar_once(
     array([0, 0, 0, 0, 1, 1, 1, 1])
     """
     pairs, crowd = _complete(similarity), callable_oracle(crowd)
-    unasked, rng = validation.number(unasked, "unasked", least=-inf, most=0.0), generator(rng, "random ties")
+    unasked, rng = checks.number(unasked, "unasked", least=-inf, most=0.0), generator(rng, "random ties")
     w, (i, j), clusters = pairs.listed()[0], np.triu_indices(pairs.n, 1), np.arange(pairs.n)
     order = np.lexsort((rng.random(len(w)), -w))
     i, j, answers = i[order], j[order], list[bool]()
     yield clusters
     for k in np.unique(np.geomspace(min(FIRST, len(w)), len(w), TIMES).astype(int)).tolist() if len(w) else []:
         for pair in zip(i[len(answers) : k].tolist(), j[len(answers) : k].tolist(), strict=True):
-            answers.append(validation.flag(crowd(*pair), f"the answer to {pair}"))
+            answers.append(checks.flag(crowd(*pair), f"the answer to {pair}"))
         clusters = _clustered(pairs.n, i[:k], j[:k], np.array(answers), clusters, unasked, rng)
         yield clusters
 

@@ -23,9 +23,9 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from crowder import validation
+from crowder import checks
 from crowder.beyond.audit import Audit, refuse_unasked
-from crowder.beyond.component_evidence import (
+from crowder.beyond.evidence import (
     CERTAIN,
     SETTLED,
     UNIT,
@@ -36,8 +36,8 @@ from crowder.beyond.component_evidence import (
 )
 from crowder.models import SimilarityModel, common_steps
 from crowder.orderings import Ordering
+from crowder.pairs import unpack
 from crowder.resolution import Resolution
-from crowder.sorting import unpack
 
 __all__ = ["Stopped", "Stopping"]
 
@@ -74,8 +74,8 @@ class Stopped(Resolution):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        declared = validation.pairs(self.declared, len(self.clusters), "declared")
-        chance = validation.numbers(self.chance, "chance")
+        declared = checks.pairs(self.declared, len(self.clusters), "declared")
+        chance = checks.numbers(self.chance, "chance")
         if chance.shape != (len(declared),) or not ((chance >= 0) & (chance <= 1)).all():
             raise ValueError(f"chance must be a probability for each of {len(declared)} pairs, not {chance}")
         object.__setattr__(self, "declared", declared)
@@ -155,7 +155,7 @@ class Stopping(Ordering):
     """
 
     def __init__(self, ordering: Ordering, model: SimilarityModel, *, delta: float, odds: float | None = None) -> None:
-        validation.kind(ordering, Ordering, "ordering must be an edge, node, evidence or other ordering")
+        checks.kind(ordering, Ordering, "ordering must be an edge, node, evidence or other ordering")
         if isinstance(ordering, (Stopping, Audit)):  # what is left out here would be answers in an audit
             raise ValueError(f"ordering must not be an audit or a stopping ordering itself, not {ordering!r}")
         refuse_unasked(ordering)
@@ -163,10 +163,10 @@ class Stopping(Ordering):
             raise ValueError("ordering must not have asked any question yet")
         if not ordering.every_pair:
             raise ValueError("ordering must have every pair as a candidate: give it a dense or condensed similarity")
-        validation.model(model)
-        if validation.probability(delta, "delta") == 1:
+        checks.model(model)
+        if checks.probability(delta, "delta") == 1:
             raise ValueError(f"delta must be in [0, 1), not {delta!r}")
-        odds = max(1, ordering.n) if odds is None else validation.number(odds, "odds", least=np.finfo(float).tiny)
+        odds = max(1, ordering.n) if odds is None else checks.number(odds, "odds", least=np.finfo(float).tiny)
         self.ordering, self.model, self.delta, self.odds = ordering, model, float(delta), float(odds)
         self._begin(ordering._candidates)
         edges, green, red = common_steps(model.green, model.red)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtr
 
-from crowder import validation
+from crowder import checks
 from crowder.models import SimilarityModel, common_steps
 
 __all__ = [
@@ -94,9 +94,9 @@ def prob_nonmatch_first(model: SimilarityModel, matches: int, nonmatches: int) -
            [0.        , 0.5       , 0.66666667],
            [0.        , 0.33333333, 0.5       ]])
     """
-    validation.model(model)
-    matches = validation.whole(matches, "matches", most=MOST_NODES)
-    nonmatches = validation.whole(nonmatches, "nonmatches", most=MOST_NODES)
+    checks.model(model)
+    matches = checks.whole(matches, "matches", most=MOST_NODES)
+    nonmatches = checks.whole(nonmatches, "nonmatches", most=MOST_NODES)
     node, weight = np.polynomial.legendre.leggauss((matches + nonmatches) // 2 + 1)
     ends = list(pairwise(common_steps(model.green, model.red)[0]))
     at = np.concatenate([low + (high - low) * (node + 1) / 2 for low, high in ends])
@@ -122,8 +122,8 @@ def expected_queries_in_order(model: SimilarityModel, arrivals: Sequence[int]) -
     >>> round(expected_queries_in_order(uniform(), "baa"), 9)  # the last is compared with b first with probability 1/2
     2.5
     """
-    validation.kind(arrivals, Iterable, "arrivals must be a sequence of clusters")
-    codes = validation.labels(list(arrivals))
+    checks.kind(arrivals, Iterable, "arrivals must be a sequence of clusters")
+    codes = checks.labels(list(arrivals))
     if not len(codes):
         return 0.0
     largest = int(np.bincount(codes).max())

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammaln
 
-from crowder import validation
+from crowder import checks
 from crowder.counting.arrival import NODES
 from crowder.counting.expected import log_connected
 from crowder.models import L, SimilarityModel, common_steps
@@ -79,7 +79,7 @@ def edge_bound(model: SimilarityModel, sizes: ArrayLike, *, printed: bool = True
     >>> edge_bound(uniform(), [1, 1], printed=False)
     1.0
     """
-    sizes, model, printed = cluster_sizes(sizes), validation.model(model), validation.flag(printed, "printed")
+    sizes, model, printed = cluster_sizes(sizes), checks.model(model), checks.flag(printed, "printed")
     if not len(sizes):
         return 0.0
     if not printed:
@@ -124,7 +124,7 @@ def edge_tree_bound(model: SimilarityModel, sizes: ArrayLike) -> float:
     >>> round(edge_tree_bound(uniform(), [4, 1]), 9)  # three matches, 8/5 questions for the singleton: exact here
     4.6
     """
-    sizes, model = cluster_sizes(sizes), validation.model(model)
+    sizes, model = cluster_sizes(sizes), checks.model(model)
     edges, _, _ = common_steps(model.green, model.red)
     excess = model.green.cdf(edges) - model.red.cdf(edges)
     if excess.max() > 1e-12:
@@ -151,7 +151,7 @@ def edge_union_bound(model: SimilarityModel, sizes: ArrayLike) -> float:
     >>> edge_union_bound(three_steps(Fraction(1, 2)), [2, 2])  # s = 1: 2 + 1 + 2 · 4 · 1 · ½ is more than s = 2: 2 + 4
     6.0
     """
-    sizes, model = cluster_sizes(sizes)[:, None], validation.model(model)
+    sizes, model = cluster_sizes(sizes)[:, None], checks.model(model)
     if not len(sizes):
         return 0.0
     n, k, s = int(sizes.sum()), len(sizes), np.arange(1, sizes.max() + 1)
@@ -169,7 +169,7 @@ def three_steps(p: float | Fraction) -> SimilarityModel:
 
     .. math:: f_g = 3(1 - p),\; 0,\; 3p \quad\text{and}\quad f_r = 0,\; 3,\; 0, \qquad L_{g,r}(t) = (1 - p)^t .
     """
-    third, p = Fraction(1, 3), validation.probability(p, "p")
+    third, p = Fraction(1, 3), checks.probability(p, "p")
     return SimilarityModel.from_steps(
         [0, third, 2 * third, 1], green=[3 * (1 - p), 0, 3 * p], red=[0, 3, 0], name="three steps"
     )
@@ -189,7 +189,7 @@ def disconnected(model: SimilarityModel, sizes: ArrayLike) -> np.ndarray:
     >>> disconnected(uniform(), [1, 2, 3]).round(9)  # three uniform pairs: the second largest connects
     array([0. , 0.5, 0.5])
     """
-    sizes, model = cluster_sizes(sizes), validation.model(model)
+    sizes, model = cluster_sizes(sizes), checks.model(model)
     if not len(sizes):
         return np.zeros(0)
     largest = int(sizes.max())
@@ -263,7 +263,7 @@ def node_bound(model: SimilarityModel, sizes: ArrayLike, *, printed: bool = True
     >>> node_bound(dist2(1 / 3), [1, 1, 1, 1], printed=False)
     16.0
     """
-    sizes, model, printed = cluster_sizes(sizes), validation.model(model), validation.flag(printed, "printed")
+    sizes, model, printed = cluster_sizes(sizes), checks.model(model), checks.flag(printed, "printed")
     if not len(sizes):
         return 0.0
     n, k = int(sizes.sum()), len(sizes)
@@ -337,11 +337,11 @@ def evidence_bound(model: SimilarityModel, sizes: ArrayLike, *, delta: float = 0
     >>> [round(evidence_bound(dist1(0.5), [n // 5] * 5, delta=0.2), 1) for n in (500, 50_000)]
     [370.2, 398.3]
     """
-    sizes, model = cluster_sizes(sizes), validation.model(model)
+    sizes, model = cluster_sizes(sizes), checks.model(model)
     different, many = np.unique(sizes, return_counts=True)
     records = different[:, None] + different[None, :]
     each = 1 + _geometric_sum(model.hellinger2, records - 2.0)
-    matches = _asked_matches(model.hellinger2, different, many, float(validation.probability(delta, "delta")))
+    matches = _asked_matches(model.hellinger2, different, many, float(checks.probability(delta, "delta")))
     return float(matches + (_pairs_of_clusters(many) * each).sum())
 
 
@@ -407,8 +407,8 @@ def question_bound(model: SimilarityModel, n: int, k: int) -> float:
     >>> round(question_bound(uniform(), 1200, 14), 1), round(question_bound(dist1(0.05), 1200, 14), 1)
     (3558.0, 1395.0)
     """
-    n, k = validation.whole(n, "n", most=validation.MOST_RECORDS), validation.whole(k, "k")
-    validation.model(model)
+    n, k = checks.whole(n, "n", most=checks.MOST_RECORDS), checks.whole(k, "k")
+    checks.model(model)
     if not 1 <= k <= n:
         raise ValueError(f"k must be from 1 to n, but {n} records cannot form {k} clusters")
     if k <= 2 or k == n:
@@ -452,7 +452,7 @@ def prob_fully_determined(model: SimilarityModel, sizes: ArrayLike) -> float:
 
 def certain_mass(model: SimilarityModel) -> tuple[float, float]:
     """The probabilities that a match is determined (f_r vanishes at its similarity), and a non-match (f_g vanishes)."""
-    validation.model(model)
+    checks.model(model)
     edges, g, r = common_steps(model.green, model.red)
     width = np.diff(edges)
     return float((width * g)[r == 0].sum()), float((width * r)[g == 0].sum())

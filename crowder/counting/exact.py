@@ -14,10 +14,10 @@ from math import comb
 from numbers import Rational
 from typing import Any
 
-from crowder import validation
+from crowder import checks
+from crowder.checks import needing
 from crowder.counting.expected import checked_ordering
 from crowder.models import SimilarityModel, StepDensity
-from crowder.optional import needing
 from crowder.resolution import cluster_sizes
 
 with needing("symbolic"):
@@ -63,7 +63,7 @@ def expected_queries_exact(model: SimilarityModel, sizes: Sequence[int], orderin
     >>> expected_queries_exact(dist2(Fraction(1, 3)), [2, 1])
     Fraction(49, 24)
     """
-    edges, green, red = _in_fractions(validation.model(model))
+    edges, green, red = _in_fractions(checks.model(model))
     sizes = [int(size) for size in cluster_sizes(sizes)]
     integrand = {"edge": _edge_integrand, "node": _node_integrand}[checked_ordering(ordering)]
     _, y, x = sp.ring("y, x", sp.QQ)
@@ -109,7 +109,7 @@ def connected_exactly(m: int, p: Any) -> list:
     Gilbert's recursion: otherwise the first vertex is in a component of k < n vertices. It subtracts, which loses no
     digits in fractions, and is thus independent of `crowder.counting.expected.log_connected`.
     """
-    m, chance = validation.whole(m, "m", most=validation.MOST_RECORDS), list[Any]()
+    m, chance = checks.whole(m, "m", most=checks.MOST_RECORDS), list[Any]()
     for n in range(1, m + 1):
         apart = sum(comb(n - 1, k - 1) * chance[k - 1] * (1 - p) ** (k * (n - k)) for k in range(1, n))
         chance.append(1 + 0 * p - apart)

@@ -15,8 +15,8 @@ from functools import cache
 import numpy as np
 from numpy.typing import ArrayLike
 
-from crowder import validation
-from crowder.compiling import compiled
+from crowder import checks
+from crowder.checks import compiled
 from crowder.counting.arrival import (
     MOST_NODES,
     NODES,
@@ -116,8 +116,8 @@ def expected_queries(
     >>> round(expected_queries(dist1(0.5), [30] * 5, "node", arrival="expected size"), 1)
     304.6
     """
-    sizes, model = cluster_sizes(sizes), validation.model(model)
-    ordering, nodes = checked_ordering(ordering), validation.whole(nodes, "nodes", least=1, most=MOST_NODES)
+    sizes, model = cluster_sizes(sizes), checks.model(model)
+    ordering, nodes = checked_ordering(ordering), checks.whole(nodes, "nodes", least=1, most=MOST_NODES)
     if arrival is not None and (not isinstance(arrival, str) or arrival not in ("random", "expected size")):
         raise ValueError(f"arrival must be 'random' or 'expected size', not {arrival!r}")
     if arrival is not None and ordering != "node":
@@ -143,7 +143,7 @@ def expected_across(model: SimilarityModel, m: int, other: int, ordering: str = 
     >>> round(expected_across(uniform(), 30, 60, "node"), 9)  # without information, twice the product over the sum
     40.0
     """
-    m, other = validation.whole(m, "m", least=1), validation.whole(other, "other", least=1)
+    m, other = checks.whole(m, "m", least=1), checks.whole(other, "other", least=1)
     return expected_queries(model, [m, other], ordering, nodes=nodes) - (m + other - 2)
 
 
@@ -171,8 +171,8 @@ def component_numbers(m: int, p: float) -> np.ndarray:
     >>> component_numbers(3, 0.5)  # (4 · 0 + 3 · 1 + 1 · 3) / 8 isolated vertices, 3/8 pairs, 4/8 triples
     array([0.75 , 0.375, 0.5  ])
     """
-    m = validation.whole(m, "m", least=1, most=validation.MOST_RECORDS)
-    p = float(validation.probability(p, "p"))
+    m = checks.whole(m, "m", least=1, most=checks.MOST_RECORDS)
+    p = float(checks.probability(p, "p"))
     return _component_numbers(np.array([p]), np.array([m]), m)[0, 0]
 
 
@@ -217,7 +217,7 @@ def log_connected(m: int, p: np.ndarray) -> np.ndarray:
     probabilities p of an edge the result has shape (r, m), and column a - 1 belongs to a vertices. O(r m log m), since
     long sums are smooth.
     """
-    m, p = validation.whole(m, "m", least=1, most=validation.MOST_RECORDS), validation.numbers(p, "p")
+    m, p = checks.whole(m, "m", least=1, most=checks.MOST_RECORDS), checks.numbers(p, "p")
     if p.ndim != 1 or not ((p >= 0) & (p <= 1)).all():
         raise ValueError(f"p must be probabilities, one-dimensional, not {p}")
     return _log_connected_each(np.full(len(p), m), _log_q(p), m)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammaln, xlogy
 
-from crowder import validation
+from crowder import checks
 from crowder.models import SimilarityModel, common_steps
 from crowder.resolution import cluster_sizes
 
@@ -44,8 +44,8 @@ def log_ratios(model: SimilarityModel, size: int) -> tuple[np.ndarray, np.ndarra
     >>> green.round(4), red.round(4)
     (array([0.0625, 0.375 , 0.5625]), array([0.5625, 0.375 , 0.0625]))
     """
-    size = validation.whole(size, "size", most=validation.MOST_RECORDS)
-    g, r = _ratio_classes(validation.model(model))
+    size = checks.whole(size, "size", most=checks.MOST_RECORDS)
+    g, r = _ratio_classes(checks.model(model))
     if (outcomes := comb(size + len(g) - 1, len(g) - 1)) > MOST_OUTCOMES:
         raise ValueError(f"size {size} has too many outcomes to list, {outcomes:,} with {len(g)} likelihood ratios")
     counts = _compositions(size, len(g))
@@ -113,9 +113,9 @@ def prob_wrong_first(model: SimilarityModel, right: int, wrong: int) -> np.ndarr
     record arrived first is taken: in random order the first of s + t records is in the wrong cluster with probability
     t/(s + t). Returns an array of shape (right + 1, wrong + 1), row s and column t.
     """
-    right = validation.whole(right, "right", most=validation.MOST_RECORDS)
-    wrong = validation.whole(wrong, "wrong", most=validation.MOST_RECORDS)
-    validation.model(model)
+    right = checks.whole(right, "right", most=checks.MOST_RECORDS)
+    wrong = checks.whole(wrong, "wrong", most=checks.MOST_RECORDS)
+    checks.model(model)
     result = np.zeros((right + 1, wrong + 1))
     result[0, 1:] = 1.0
     sizes = range(max(right, wrong), -1, -1)  # the largest first: if it has too many outcomes, nothing is computed
@@ -154,7 +154,7 @@ def expected_evidence_queries(model: SimilarityModel, sizes: ArrayLike) -> float
     >>> round(expected_evidence_queries(dist1(0.5), [40, 20, 20]), 2)  # the ideal is 80
     83.03
     """
-    sizes, model = cluster_sizes(sizes), validation.model(model)
+    sizes, model = cluster_sizes(sizes), checks.model(model)
     different, many = np.unique(sizes, return_counts=True)
     matches = float(sizes.sum() - len(sizes))
     if len(sizes) < 2:

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import integrate
 from scipy.special import lambertw
 
-from crowder import validation
+from crowder import checks
 
 __all__ = ["edge_limit", "giant_share", "node_limit"]
 
@@ -42,7 +42,7 @@ def edge_limit(ratio: float, start: float = 0.0) -> float:
     >>> round(edge_limit(1.0), 6)  # the uniform model: 1.43 m questions for each pair of clusters, not m log m
     1.428639
     """
-    ratio, start = validation.number(ratio, "ratio"), validation.number(start, "start")
+    ratio, start = checks.number(ratio, "ratio"), checks.number(start, "start")
     if (first := giant_share(start)) > 1 - 1e-12:
         return 0.0  # a limit of that order
 
@@ -78,13 +78,13 @@ def node_limit(ratio: float, start: float = 0.0) -> float:
     >>> node_limit(1.0), node_limit(1 / 3)  # uniform; Dist-1 with ε = 1/2
     (1.0, 0.5)
     """
-    ratio, start = validation.number(ratio, "ratio"), validation.number(start, "start")
+    ratio, start = checks.number(ratio, "ratio"), checks.number(start, "start")
     return 2 * ratio / (1 + ratio) * (-np.expm1(-start) / start if start > 0 else 1.0)
 
 
 def giant_share(c: float) -> float:
     r"""The share θ of the giant component at mean degree c: the largest solution of :math:`1-\theta = e^{-c\theta}`."""
-    if (c := validation.number(c, "c")) <= 1:
+    if (c := checks.number(c, "c")) <= 1:
         return 0.0
     return 1 + _lambert(c - 1 - math.log(c)) / c  # with y = c (θ - 1), the equation is y e^y = -c e^(-c)
 

@@ -13,7 +13,7 @@ from itertools import combinations
 from math import factorial
 from typing import Any
 
-from crowder import validation
+from crowder import checks
 
 __all__ = ["orders_by_questions", "partitions", "questions_of_order"]
 
@@ -103,7 +103,7 @@ def orders_by_questions(labels: Sequence) -> dict[int, int]:
 
 
 def _labels(labels: Any) -> tuple[int, ...]:
-    return tuple(validation.labels(list(labels) if isinstance(labels, str) else labels).tolist())
+    return tuple(checks.labels(list(labels) if isinstance(labels, str) else labels).tolist())
 
 
 def _pairs(order: Any) -> list[tuple[int, int]]:
@@ -121,7 +121,7 @@ def partitions(n: int) -> Iterator[tuple[int, ...]]:
     >>> [len(list(partitions(n))) for n in range(1, 7)]  # the Bell numbers
     [1, 2, 5, 15, 52, 203]
     """
-    n = validation.whole(n, "n")
+    n = checks.whole(n, "n")
     if n > MOST_PARTITIONED:
         raise ValueError(f"n must be at most {MOST_PARTITIONED} to list the partitions, not {n}")
 

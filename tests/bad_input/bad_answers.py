@@ -8,7 +8,7 @@ from bad_material import Row, V
 from scipy import sparse
 
 import crowder as cr
-from crowder.beyond.error_rates import learn_errors
+from crowder.beyond.errors import learn_errors
 
 ONE = cr.beyond.Answers.read([(0, 1, "yes", "ann")], n=3)
 RATES = cr.beyond.ErrorRates(0.01, 0.1)

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import kstest
 
 import crowder
-from crowder import datasets, dist1, dist2, similarity
+from crowder import crowds, datasets, dist1, dist2, similarity
 
 
 def test_synthetic_draws_matches_from_green_and_others_from_red():
@@ -129,7 +129,7 @@ def folder(request, tmp_path):
 
 
 def test_a_crowd_is_read_in_the_order_of_its_records(folder):
-    crowd = datasets.read_crowd(folder)
+    crowd = crowds.read_crowd(folder)
     assert (crowd.name, crowd.labels.tolist()) == (folder.name, [0, 1, 0, 1])  # records 5, 6, 7, 9
     # (5,6), (5,7), (5,9), (6,7), (6,9), (7,9); similarities are clipped to [0, 1]
     assert crowd.condensed.tolist() == [0.3, 0.9, 0.2, 0.1, 0.8, 1.0]
@@ -143,13 +143,13 @@ def test_a_missing_pair_of_a_crowd_is_an_error(folder, name):
     path = folder / f"{name}.txt"
     path.write_text("".join(line for line in path.read_text().splitlines(True) if line[0] != "6"))
     with pytest.raises(ValueError, match="a pair has no similarity or no answer"):
-        datasets.read_crowd(folder)
+        crowds.read_crowd(folder)
 
 
 def test_a_missing_file_of_a_crowd_is_named(folder):
     (folder / "gold.txt").unlink()
     with pytest.raises(FileNotFoundError, match=r"has no gold\.txt"):
-        datasets.read_crowd(folder)
+        crowds.read_crowd(folder)
 
 
 @pytest.mark.parametrize(
@@ -162,4 +162,4 @@ def test_a_missing_file_of_a_crowd_is_named(folder):
 )
 def test_votes_are_0_or_1_and_there_is_one_on_each_pair(votes, message):
     with pytest.raises(ValueError, match=message):
-        datasets.Crowd("three", [0.9, 0.1, 0.2], [0, 0, 1], votes=votes)
+        crowds.Crowd("three", [0.9, 0.1, 0.2], [0, 0, 1], votes=votes)

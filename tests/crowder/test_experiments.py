@@ -7,8 +7,9 @@ from reference import edge_questions, node_questions
 
 from crowder import EdgeOrdering, Truth, dist1, dist2, edge_ordering, expected_queries, node_ordering
 from crowder.beyond import NoisyOrdering
+from crowder.crowds import replay
 from crowder.datasets import synthetic
-from crowder.experiments import mean_interval, repeat, replay, simulated_queries, sweep
+from crowder.experiments import mean_interval, repeat, simulated_queries, sweep
 
 
 def draw(rng, shift=0):

@@ -7,7 +7,7 @@ import pytest
 from file_server import file_server
 
 from crowder import cora, datasets
-from crowder.cora.fetching import cache, fetch
+from crowder.cora import cache, fetch
 
 RECORDS = b"id,label,title\n1,a,NA\n2,b,\n"
 SUM = hashlib.sha256(RECORDS).hexdigest()

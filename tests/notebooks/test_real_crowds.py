@@ -7,7 +7,7 @@ import pytest
 from book.project import ROOT
 from book.text import numbers
 from book.text.chapters import read_chapters
-from crowder.datasets import Crowd
+from crowder.crowds import Crowd
 
 (CHAPTER,) = (chapter for chapter in read_chapters(ROOT) if chapter.slug == "11-real-crowds")
 #: The code of each cell; the last one asks for the numbers of the text.

@@ -7,7 +7,7 @@ from file_server import file_server
 
 from book.project import ROOT
 from crowder.cora import cora_records
-from crowder.datasets import read_crowd
+from crowder.crowds import read_crowd
 
 
 @pytest.fixture

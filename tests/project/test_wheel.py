@@ -79,7 +79,7 @@ def run(site, body, tmp_path):
 def test_it_carries_its_types_and_the_values_of_cora_and_no_book_and_needs_four_packages(wheel):
     assert core_of(wheel) == ["numpy", "scipy", "numba", "pandas"]
     names = wheel.namelist()
-    assert {"crowder/py.typed", "crowder/cora/values/SHA256SUMS"} < set(names)
+    assert {"crowder/py.typed", "crowder/values/SHA256SUMS"} < set(names)
     assert all(name.startswith(("crowder/", "crowder-")) for name in names)
 
 

@@ -267,7 +267,7 @@ CHAPTERS = {
     "appendix/A2-more": [STATEMENTS, "#p\nsize: int = 3  # points", "#h\n# Drawing" + DRAW % ("c", "d"),
                          "#h\n# A sum, in *halves*\nx = 2"],
 }  # fmt: skip
-FILES = ("_config.yml", "pyproject.toml", "requirements.lock", "crowder/validation.py", "crowder/optional.py")
+FILES = ("_config.yml", "pyproject.toml", "requirements.lock", "crowder/checks.py")
 PAGES = ("book/pages/bibliography.md", "book/pages/about.md")
 
 

@@ -7,7 +7,7 @@ import pytest
 from naive import clusterings
 
 import crowder as cr
-from crowder.sorting import unpack
+from crowder.pairs import unpack
 from crowder_tool.tables import Audit, ScoredOrdering, TableCandidates
 
 

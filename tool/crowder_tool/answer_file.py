@@ -23,7 +23,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from crowder import validation
+from crowder import checks
 from crowder_tool import files
 
 __all__ = ["AnswerFile", "Entry"]
@@ -78,8 +78,8 @@ class AnswerFile:
     ValueError if the content is not a journal's."""
 
     def __init__(self, path: Any, like: str | os.PathLike[str] | None = None) -> None:
-        self.path = os.path.realpath(validation.path(path))
-        mode = files.mode(None if like is None else validation.path(like, "like"))
+        self.path = os.path.realpath(checks.path(path))
+        mode = files.mode(None if like is None else checks.path(like, "like"))
         self._process, self._lock_path = os.getpid(), f"{self.path}-lock"
         self._asking: sqlite3.Connection | None = None  # made when somebody is asked
         self.id, self._seen = "", tuple[int, ...]()  # the random name of the journal; the file when it was checked

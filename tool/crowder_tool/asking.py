@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Any, NamedTuple
 
-from crowder import oracles, validation
+from crowder import checks, oracles
 from crowder_tool.answer_file import Entry
 from crowder_tool.journal import Journal, Pair, call, ordered, rows
 
@@ -58,7 +58,7 @@ class Failed(Exception):
 
     def __init__(self, message: str, *, cost: float = 0.0, after: float = 0.0, ends: str = "attempt") -> None:
         super().__init__(message)
-        self.cost, self.after = validation.number(cost, "cost"), validation.number(after, "after")
+        self.cost, self.after = checks.number(cost, "cost"), checks.number(after, "after")
         if ends not in ("attempt", "pair", "run"):
             raise ValueError(f"ends must be attempt, pair or run, not {ends!r}")
         self.ends = ends
@@ -120,10 +120,10 @@ def ask_all(
     >>> first.answers, first.new, round(first.cost, 2), again.answers
     ({(0, 1): False, (0, 2): True, (1, 2): False}, 3, 0.03, {(2, 0): True})
     """
-    parallel = validation.whole(parallel, "parallel", least=1)
-    retries = validation.whole(retries, "retries")
-    pause, cap = validation.number(pause, "pause"), None if cap is None else validation.number(cap, "cap")
-    validation.kind(journal, Journal, "journal must be a Journal")
+    parallel = checks.whole(parallel, "parallel", least=1)
+    retries = checks.whole(retries, "retries")
+    pause, cap = checks.number(pause, "pause"), None if cap is None else checks.number(cap, "cap")
+    checks.kind(journal, Journal, "journal must be a Journal")
     # Wrong ones are refused before anything is asked.
     questions = {(i, j): ordered(i, j) for i, j in rows(pairs, "pairs", "i, j")}
     answers = {key: row.same for key in questions.values() if (row := journal.find(key))}

@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 from numba import njit
 
-from crowder import validation
+from crowder import checks
+from crowder.pairs import unpack
 from crowder.similarity import NOT_TEXT, groups
-from crowder.sorting import unpack
 from crowder_tool.progress import counted
 from crowder_tool.tables import TableCandidates
 from crowder_tool.text import compared, words, written
@@ -124,7 +124,7 @@ def nearest_pairs(
     ([[0, 1]], [0.68])
     """
     columns = fields_of(records, table)
-    neighbours = min(validation.whole(neighbours, "neighbours", least=1), max(1, len(records)))
+    neighbours = min(checks.whole(neighbours, "neighbours", least=1), max(1, len(records)))
     tables = None if table is None else groups(map(str, records[table]))[1]
     # Each text of each table is searched for once, so that the neighbours of a record have other texts.
     text = texts_of(records, table)
@@ -181,7 +181,7 @@ def identical_pairs(text: np.ndarray, tables: np.ndarray | None) -> np.ndarray:
 
 def fields_of(records: Any, table: Hashable = None, form: Callable[[str], str] = compared) -> dict[str, list[str]]:
     """All columns but ``id``, ``label`` and the table, as they are compared; a missing value is empty."""
-    validation.kind(records, pd.DataFrame, "records must be a DataFrame, as of read_records")
+    checks.kind(records, pd.DataFrame, "records must be a DataFrame, as of read_records")
     if table is not None and not (isinstance(table, Hashable) and table in {*records}):
         raise ValueError(f"table must be a column of the records, {list(records)}, not {table!r}")
     if not records.columns.is_unique:

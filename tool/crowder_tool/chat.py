@@ -16,7 +16,7 @@ from urllib.request import HTTPErrorProcessor, ProxyHandler, Request, build_open
 
 import pandas as pd
 
-from crowder import validation
+from crowder import checks
 from crowder_tool.asking import Failed
 from crowder_tool.journal import Answer
 
@@ -82,14 +82,14 @@ def chat_crowd(
     (True, 0.8)
     """
     for what, text in {"url": url, "model": model, "key": key, "prompt": prompt}.items():
-        validation.kind(text, str, f"{what} must be text")
+        checks.kind(text, str, f"{what} must be text")
     if not (re.match("https?://", url) and (host := urlsplit(url).hostname)):
         raise ValueError(f"url must begin with http:// or https:// and a host, not {url!r}")
     if not re.fullmatch("[!-~]*", key := key.strip()):
         raise ValueError("key must have no white space and only ASCII characters")
-    timeout = validation.number(timeout, "timeout", least=1e-3, most=1e6)
-    price_in, price_out = (validation.number(part, "price") for part in price)
-    fields = validation.kind(records, pd.DataFrame, "records must be a DataFrame").astype(object)
+    timeout = checks.number(timeout, "timeout", least=1e-3, most=1e6)
+    price_in, price_out = (checks.number(part, "price") for part in price)
+    fields = checks.kind(records, pd.DataFrame, "records must be a DataFrame").astype(object)
     fields = fields.drop(columns=["id", "label"], errors="ignore").where(fields.notna(), None)
     shown = fields.to_dict("records")
     local = [ProxyHandler({})] if host in ("localhost", "127.0.0.1", "::1") else []

@@ -8,9 +8,9 @@ from string import ascii_lowercase
 import numpy as np
 import pandas as pd
 
-from crowder import validation
+from crowder import checks
+from crowder.checks import Seed
 from crowder.resolution import cluster_sizes
-from crowder.validation import Seed
 
 __all__ = ["people"]
 
@@ -65,8 +65,8 @@ def people(sizes: Sequence[int], *, mistakes: float = 1.0, rng: Seed) -> pd.Data
     >>> people([2], rng=4)[["name", "city", "label"]].values.tolist()
     [['Paula Winter', 'Eastwick', 'p1'], ['Paula Winter', 'Norwood', 'p1']]
     """
-    rng = validation.generator(rng, "people")
-    mistakes = validation.number(mistakes, "mistakes", most=100)
+    rng = checks.generator(rng, "people")
+    mistakes = checks.number(mistakes, "mistakes", most=100)
     rows = []
     for person, size in enumerate(cluster_sizes(sizes).tolist(), 1):
         true = _person(rng)

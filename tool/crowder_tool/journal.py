@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from crowder import oracles, validation
-from crowder.beyond.revising_ordering import RevisingOrdering
+from crowder import checks, oracles
+from crowder.beyond.noisy import RevisingOrdering
 from crowder.orderings import Ordering
 from crowder_tool.answer_file import AnswerFile, Entry
 from crowder_tool.record_file import encodable
@@ -126,7 +126,7 @@ class Journal:
     def begin(self, ordering: Any) -> None:
         """Check that the stored answers are about the records of this ordering. `Ordering.run` calls it; call it before
         ``ask``."""
-        validation.kind(ordering, (Ordering, RevisingOrdering), "ordering must be an ordering, such as EdgeOrdering")
+        checks.kind(ordering, (Ordering, RevisingOrdering), "ordering must be an ordering, such as EdgeOrdering")
         pairs, digest = ordering._candidates, blake2b(digest_size=16)
         for part in (*pairs.listed(), getattr(pairs, "tables", None)):
             if part is not None:
@@ -147,7 +147,7 @@ class Journal:
     def vote(self, i: int, j: int, number: int) -> oracles.Answer:
         """The `number`-th answer about records i and j, from the disk or from the crowd: True, False, None (unsure), or
         a tuple of one of these and the worker."""
-        pair, number = ordered(i, j), validation.whole(number, "the number of a vote")
+        pair, number = ordered(i, j), checks.whole(number, "the number of a vote")
         if not (found := self.find(pair, number)):
             with self.asking():
                 if not (found := self.find(pair, number)):  # nobody else has asked meanwhile
@@ -289,7 +289,7 @@ class Journal:
         """Keep questions for a holder for some time; those of the pairs that nobody else has.
 
         A lease from the future, of a clock that has been put back, is none."""
-        seconds, holder = validation.number(seconds, "seconds"), _text(holder, "the holder")
+        seconds, holder = checks.number(seconds, "seconds"), _text(holder, "the holder")
         with self._lock, self._file.transaction():
             taken, now = self.leased(holder), time.time()
             wanted = dict.fromkeys(ordered(i, j) for i, j in rows(pairs, "pairs", "i, j"))
@@ -353,14 +353,14 @@ def _answer(said: Any, what: str) -> Answer:
     same, _ = oracles.checked(answer.same, None, what)
     confidence = answer.confidence
     if confidence is not None:
-        confidence = float(validation.probability(confidence, f"the confidence of {what}"))
-    cost, worker = validation.number(answer.cost, f"the cost of {what}"), _text(answer.worker, f"the worker of {what}")
+        confidence = float(checks.probability(confidence, f"the confidence of {what}"))
+    cost, worker = checks.number(answer.cost, f"the cost of {what}"), _text(answer.worker, f"the worker of {what}")
     return Answer(same, confidence, cost, worker)
 
 
 def ordered(i: int, j: int) -> Pair:
     """The pair i < j, checked."""
-    low, high = sorted(validation.whole(record, "a record") for record in (i, j))
+    low, high = sorted(checks.whole(record, "a record") for record in (i, j))
     if low == high:
         raise ValueError(f"a pair must be two different records, not {(i, j)}")
     return low, high
@@ -368,7 +368,7 @@ def ordered(i: int, j: int) -> Pair:
 
 def rows(value: Any, what: str, parts: str) -> Iterator[tuple]:
     """Rows that have these parts each."""
-    for number, row in enumerate(validation.kind(value, Iterable, f"{what} must be rows ({parts})")):
+    for number, row in enumerate(checks.kind(value, Iterable, f"{what} must be rows ({parts})")):
         found = tuple(row) if isinstance(row, Iterable) else ()
         if len(found) != len(parts.split(",")):
             raise ValueError(f"{what} must be ({parts}), not {row!r} in row {number}")

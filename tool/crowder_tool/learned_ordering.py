@@ -9,11 +9,11 @@ from itertools import islice
 import numpy as np
 import pandas as pd
 
-from crowder import validation
+from crowder import checks
 from crowder.beyond.audit import Draws, inside
+from crowder.checks import Seed
 from crowder.engine import Knowledge, edge_ask, open_pairs, settled
-from crowder.sorting import unpack
-from crowder.validation import Seed
+from crowder.pairs import unpack
 from crowder_tool.candidates import NearestPairs, fields_of, kinds, nearest_pairs, pair_features, texts_of
 from crowder_tool.tables import OwnResolution, TableCandidates, TableOrdering
 
@@ -171,19 +171,19 @@ class LearnedOrdering(TableOrdering):
         features: np.ndarray | None = None,
         rng: Seed,
     ) -> None:
-        self.accept = validation.flag(accept, "accept")
+        self.accept = checks.flag(accept, "accept")
         self.target, self.confidence = float(inside(target, "target")), float(inside(confidence, "confidence"))
         # The first number of a seed is an audit's, whose draws must not depend on how ties are broken here.
-        self._key = int(validation.generator(rng, "the first questions").integers(2**63, size=2)[1])
+        self._key = int(checks.generator(rng, "the first questions").integers(2**63, size=2)[1])
         columns = fields_of(records, table)
         near = nearest_pairs(records, table=table) if pairs is None else pairs
-        validation.kind(near, NearestPairs, "pairs must be NearestPairs, as of nearest_pairs(records)")
+        checks.kind(near, NearestPairs, "pairs must be NearestPairs, as of nearest_pairs(records)")
         if near.n != len(records):
             raise ValueError(f"pairs must be of these {len(records)} records, not of {near.n}")
         if features is None:
             features = pair_features(columns, near)
         elif getattr(features, "dtype", None) != np.float32:
-            features = validation.numbers(features, "features")
+            features = checks.numbers(features, "features")
         if features.ndim != 2 or len(features) != len(near.pairs):
             raise ValueError(f"features must have a row for each of the {len(near.pairs)} pairs, not {features.shape}")
         self._begin(near.candidates)
@@ -258,7 +258,7 @@ class LearnedOrdering(TableOrdering):
     def batch(self, n: int) -> list[tuple[int, int]]:
         """The next n questions to ask in parallel, as pairs of record numbers; fewer only if the answers expected to
         them leave nothing to ask."""
-        n = validation.whole(n, "n, the number of questions,", least=1)
+        n = checks.whole(n, "n, the number of questions,", least=1)
         if self._over:
             return []
         if self.accept and not self._urns and len(self._surprises) == LAST and sum(self._surprises) <= UNEXPECTED:

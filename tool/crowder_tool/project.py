@@ -28,7 +28,7 @@ import numpy as np
 import pandas as pd
 
 from crowder.orderings import Ordering
-from crowder.sorting import unpack
+from crowder.pairs import unpack
 from crowder_tool import files, sheets
 from crowder_tool.candidates import NearestPairs, fields_of, identical_pairs, nearest_pairs, pair_features, texts_of
 from crowder_tool.journal import Journal, Pair

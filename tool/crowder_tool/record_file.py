@@ -25,7 +25,7 @@ from typing import Any
 
 import pandas as pd
 
-from crowder import validation
+from crowder import checks
 from crowder.similarity import NOT_TEXT
 
 __all__ = ["as_records", "encodable", "naming", "read_records", "require", "rows_of"]
@@ -85,13 +85,13 @@ def read_records(
     >>> read_records(path, id="key").values.tolist()
     [['007', 'Disney World', 'NA'], ['008', 'Disneyland', '']]
     """
-    validation.kind(id, (str, type(None)), "id must be the name of a column")
+    checks.kind(id, (str, type(None)), "id must be the name of a column")
     if fields is not None:
         kinds = "fields must be names of columns"
-        fields = [fields] if isinstance(fields, str) else list(validation.kind(fields, Iterable, kinds))
-        fields = [validation.kind(name, str, kinds) for name in fields]
+        fields = [fields] if isinstance(fields, str) else list(checks.kind(fields, Iterable, kinds))
+        fields = [checks.kind(name, str, kinds) for name in fields]
     with naming(path):
-        return as_records(rows_of(Path(validation.path(path)).read_bytes(), encoding, sep), id, fields)
+        return as_records(rows_of(Path(checks.path(path)).read_bytes(), encoding, sep), id, fields)
 
 
 def as_records(table: pd.DataFrame, id: str | None, fields: Sequence[str] | None) -> pd.DataFrame:

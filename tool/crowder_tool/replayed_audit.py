@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from crowder.beyond.audit import limits
-from crowder.sorting import unpack
+from crowder.pairs import unpack
 from crowder_tool.journal import Pair
 from crowder_tool.tables import Audit, ScoredOrdering
 

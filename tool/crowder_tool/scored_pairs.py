@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from crowder import validation
+from crowder import checks
 from crowder.resolution import by_first_record
 from crowder.similarity import groups
 from crowder_tool.tables import TableCandidates
@@ -41,7 +41,7 @@ class ScoredPairs:
     def table(self, result: Any) -> pd.DataFrame:
         """The cluster of each identifier, from a `Resolution`, a `Resolved`, or labels (n,): columns ``id``, ``table``
         if there are tables, and ``cluster``. A ValueError if there is not one cluster for each record."""
-        clusters = by_first_record(validation.labels(getattr(result, "clusters", result), len(self.ids)))
+        clusters = by_first_record(checks.labels(getattr(result, "clusters", result), len(self.ids)))
         tables = {"table": self.tables} if self.tables else {}
         return pd.DataFrame({"id": self.ids, **tables, "cluster": clusters})
 
@@ -98,8 +98,8 @@ def from_pairs(frame: pd.DataFrame, *, one_to_one: bool = False) -> ScoredPairs:
     b2 right        1
     b3 right        2
     """
-    validation.kind(frame, pd.DataFrame, "frame must be a DataFrame, as of pandas.read_csv")
-    validation.flag(one_to_one, "one_to_one")
+    checks.kind(frame, pd.DataFrame, "frame must be a DataFrame, as of pandas.read_csv")
+    checks.flag(one_to_one, "one_to_one")
     sides, (score,) = _columns(frame, IDENTIFIERS), _columns(frame, SCORES)
     values, cells = _scores(frame[score]), _cells(frame, sides)
     sources = {*SOURCES} <= {*frame.columns}

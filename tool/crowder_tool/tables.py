@@ -17,9 +17,8 @@ import numpy as np
 from crowder import beyond
 from crowder.engine import ASKED, Knowledge, learn, settled
 from crowder.orderings import EdgeOrdering, Ordering
-from crowder.pairs import Candidates
+from crowder.pairs import Candidates, unpack
 from crowder.resolution import Resolution
-from crowder.sorting import unpack
 
 __all__ = ["Audit", "ScoredOrdering", "TableCandidates", "TableOrdering"]
 

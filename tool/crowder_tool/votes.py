@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from crowder import validation
+from crowder import checks
 from crowder_tool.journal import Pair, ordered
 
 __all__ = ["Settled", "renumbered", "settle"]
@@ -47,7 +47,7 @@ def settle(n: int, votes: Iterable[tuple]) -> Settled:
     """
     said = defaultdict[Pair, dict](dict)
     for i, j, same, worker in votes:
-        said[ordered(i, j)][worker] = None if same is None else validation.flag(same, "same")
+        said[ordered(i, j)][worker] = None if same is None else checks.flag(same, "same")
     score = {pair: sum((same is True) - (same is False) for same in of.values()) for pair, of in said.items()}
     majority = {pair: votes > 0 for pair, votes in score.items() if votes}
     labels = _components(n, [pair for pair, same in majority.items() if same])

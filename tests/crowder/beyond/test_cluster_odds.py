@@ -5,8 +5,17 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from crowder.beyond.cluster_odds import TELLING, certainty, correlation, most, most_urgent, probable, sums_tell, tally
-from crowder.beyond.clustering import weak_cuts
+from crowder.beyond.clustering import (
+    TELLING,
+    certainty,
+    correlation,
+    most,
+    most_urgent,
+    probable,
+    sums_tell,
+    tally,
+    weak_cuts,
+)
 
 
 @pytest.fixture

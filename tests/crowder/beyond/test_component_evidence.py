@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 from scipy.spatial.distance import squareform
 
 import crowder as cr
-from crowder.beyond.component_evidence import (
+from crowder.beyond.evidence import (
     ALPHA,
     FAR,
     GRAIN,

@@ -8,7 +8,7 @@ import pytest
 
 from crowder.beyond import error_rates
 from crowder.beyond.answers import Answers
-from crowder.beyond.error_rates import PRIOR, ErrorRates, learn_errors
+from crowder.beyond.errors import PRIOR, ErrorRates, learn_errors
 
 RATES = ErrorRates(0.03, 0.2, {"ann": (0.05, 0.1), "bob": (0.3, 0.25)}, (0.15, 0.02), (0.1, 0.25), 0.4)
 

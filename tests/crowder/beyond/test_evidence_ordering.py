@@ -9,8 +9,7 @@ import pytest
 from reference import Closure
 
 import crowder as cr
-from crowder.beyond.component_evidence import UNIT, into_steps, learned_densities, log_ratios
-from crowder.beyond.evidence_ordering import FIRST_UPDATE, FORMS, UPDATE_FACTOR
+from crowder.beyond.evidence import FIRST_UPDATE, FORMS, UNIT, UPDATE_FACTOR, into_steps, learned_densities, log_ratios
 from crowder_tool import people
 
 MODELS = {"dist1": cr.dist1(0.3), "dist2": cr.dist2(0.2), "uniform": cr.uniform(), "learned": None}

@@ -9,9 +9,8 @@ from shared import f1
 
 import crowder as cr
 from crowder.beyond import noisy_ordering
-from crowder.beyond.cluster_odds import correlation, most, sums_tell, tally
-from crowder.beyond.noisy_ordering import CORRELATIONS
-from crowder.beyond.revising_ordering import RevisingOrdering
+from crowder.beyond.clustering import correlation, most, sums_tell, tally
+from crowder.beyond.noisy import CORRELATIONS, RevisingOrdering
 
 
 def invented(sizes, seed, model=None):

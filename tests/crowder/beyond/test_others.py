@@ -12,7 +12,7 @@ from reference import ask_in_order, edge_order
 
 import crowder as cr
 from crowder.beyond import edge_then_noisy, hybrid_ordering, member_votes, most_similar_once
-from crowder.beyond.error_rates import PRIOR
+from crowder.beyond.errors import PRIOR
 from crowder.beyond.others import MemberVotes
 
 ALL = [hybrid_ordering, member_votes, edge_then_noisy, most_similar_once]

@@ -11,8 +11,8 @@ from reference import placing_questions
 
 import crowder as cr
 from crowder.beyond import placing_ordering
-from crowder.beyond.component_evidence import UNIT
-from crowder.beyond.placing_ordering import Placed, PlacingOrdering, bin_edges, cautious_ratios, upper_ends
+from crowder.beyond.evidence import UNIT
+from crowder.beyond.placing import Placed, PlacingOrdering, bin_edges, cautious_ratios, upper_ends
 from crowder.counting.bounds import acceptance_threshold
 from crowder_tool import Journal
 

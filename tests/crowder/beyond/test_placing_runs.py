@@ -9,8 +9,7 @@ from scipy.optimize import brentq
 
 import crowder as cr
 from crowder.beyond import PlacingOrdering, simulate_placing
-from crowder.beyond.placing_ordering import cautious_ratios, upper_ends
-from crowder.beyond.placing_runs import draw, learn
+from crowder.beyond.placing import cautious_ratios, draw, learn, upper_ends
 from crowder.counting.bounds import acceptance_threshold
 
 LAWS = {

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betaln, expit
 
-from crowder import validation
+from crowder import checks
 from crowder.beyond.answers import Answers
 from crowder.oracles import majority_error
 
@@ -139,7 +139,7 @@ class ErrorRates:
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
-        if validation.probability(self.unclear_yes, "unclear_yes") in (0, 1):
+        if checks.probability(self.unclear_yes, "unclear_yes") in (0, 1):
             raise ValueError(f"unclear_yes must be in (0, 1), not {self.unclear_yes!r}")
 
     @property
@@ -184,7 +184,7 @@ class ErrorRates:
             raise ValueError(f"there must be one worker for each vote, not {len(workers)} for {len(yes)}")
         same = different = unclear = 0.0  # ln P(votes | look)
         for said, worker in zip(yes, workers, strict=True):
-            validation.flag(said, "a vote")  # text would count as true
+            checks.flag(said, "a vote")  # text would count as true
             a, b = self.workers.get(worker, self.vote)
             same += log1p(-b) if said else log(b)
             different += log(a) if said else log1p(-a)
@@ -292,7 +292,7 @@ def learn_errors(answers: Answers, same: ArrayLike) -> ErrorRates:
     (0.25, 0.0)
     """
     check_answers(answers)
-    same = validation.numbers(same, "same, the probabilities of a match,")
+    same = checks.numbers(same, "same, the probabilities of a match,")
     if same.shape != (len(answers.pairs),) or not ((same >= 0) & (same <= 1)).all():
         raise ValueError(f"same must be a probability for each of the {len(answers.pairs)} pairs, not {same}")
     (wrong_yes, right_no), (wrong_no, right_yes) = PRIOR.false_yes, PRIOR.false_no
@@ -437,7 +437,7 @@ def _within(rates: np.ndarray) -> np.ndarray:
 
 
 def check_answers(answers: Any) -> None:
-    validation.kind(answers, Answers, "answers must be Answers, such as Answers.read(rows)")
+    checks.kind(answers, Answers, "answers must be Answers, such as Answers.read(rows)")
 
 
 def _rate(value: Any, what: str, zero: bool = False) -> float:

@@ -1,6 +1,13 @@
-"""Checks of arguments, made before anything is computed from them.
+"""What every module needs: checks of arguments, packages that may be missing, how objects show themselves, compiling.
 
-Each returns the value, or raises a TypeError or ValueError in which ``what`` names the argument.
+A check is made before anything is computed from an argument. It returns the value, or raises a TypeError or ValueError
+in which ``what`` names the argument.
+
+Numba takes seconds to compile a loop for the first time, and a tenth of a second to load it later: more than plain
+Python takes for a few records. So a `compiled` function first runs as plain Python, as do the functions that it calls,
+which are `inner`. It gives the same either way, since both do the same operations in the same order. Numba's cache
+detects edits to the file of a compiled function, but not to other files that it calls. Functions that call each other
+are therefore kept in one file, but for `crowder.pairs.unpack`, which will not be edited.
 """
 
 from __future__ import annotations
@@ -9,19 +16,24 @@ import math
 import operator
 import os
 import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from html import escape
 from numbers import Number
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-
-from crowder.optional import needing
+from numba import njit
+from numba.extending import register_jitable
 
 if TYPE_CHECKING:
     import sympy as sp
 
 __all__ = [
-    "MOST_RECORDS", "Seed", "as_array", "expression", "flag", "flags", "generator", "is_symbolic", "kind", "labels",
-    "model", "not_a_class", "number", "numbers", "pairs", "path", "probability", "whole",
+    "MOST_RECORDS", "Seed", "Shown", "as_array", "compiled", "expression", "flag", "flags", "generator", "inner",
+    "is_symbolic", "kind", "labels", "model", "needing", "not_a_class", "number", "numbers", "pairs", "path",
+    "probability", "whole",
 ]  # fmt: skip
 
 #: Pairs are packed as ``i << 32 | j``, so records are counted in 31 bits; the number of their pairs fits into 63.
@@ -236,3 +248,79 @@ def model(value: Any) -> Any:
     if not (hasattr(value, "green") and hasattr(value, "red")):
         raise TypeError(f"model must be a SimilarityModel, such as crowder.dist1(0.2), not {value!r}")
     return value
+
+
+@contextmanager
+def needing(extra: str) -> Iterator[None]:
+    """Import in this context what an extra of crowder installs.
+
+    Where a package is missing, an ImportError names the command that installs it.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        command = f"python -m pip install 'crowder[{extra}]'"
+        raise ImportError(f"{error.name} is missing; install it with: {command}", name=error.name) from error
+
+
+class Shown:
+    """Base class of what has a few `facts`: names and values, of which whole numbers are counts of what they name."""
+
+    def _facts(self) -> Mapping[str, Any]:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        facts = self._facts().items()
+        said = [f"{x:,} {name.removesuffix('s') if x == 1 else name}" if isinstance(x, int) else f"{name}={x}"
+                for name, x in facts]  # fmt: skip
+        return f"{type(self).__name__}({', '.join(said)})"
+
+    def _repr_html_(self) -> str:
+        rows = [f"<tr><th>{escape(name)}</th><td>{escape(f'{x:,}' if isinstance(x, int) else str(x))}</td></tr>"
+                for name, x in self._facts().items()]  # fmt: skip
+        return f"<table><caption>{escape(type(self).__name__)}</caption>{''.join(rows)}</table>"
+
+
+#: An array of more values is for a compiled loop; these take plain Python about a tenth of a second.
+MOST_VALUES = 10_000
+
+#: After so many seconds in plain Python every function is compiled, since many small runs take as long as a large one.
+MOST_SECONDS = 1.0
+
+_spent = 0.0
+
+#: A function that compiled ones call, or plain Python.
+inner = register_jitable
+
+
+class compiled:  # a decorator
+    """A function of arrays that runs as plain Python until compiling it pays.
+
+    Examples
+    --------
+    >>> from crowder.pairs import sums
+    >>> sums(np.array([0.5]), np.array([1]), 2), sums.fast(np.array([0.5]), np.array([1]), 2)  # of the pair (0, 1)
+    (array([0.5, 0.5]), array([0.5, 0.5]))
+    """
+
+    def __init__(self, function: Callable) -> None:
+        self.plain, self.fast, self.pays = function, njit(cache=True)(function), False
+        self.__doc__, self.__name__ = function.__doc__, function.__name__
+
+    def __call__(self, *args: Any) -> Any:
+        global _spent
+        if self.pays:
+            return self.fast(*args)
+        if _spent > MOST_SECONDS or _most_values(args) > MOST_VALUES:
+            self.pays = True
+            return self.fast(*args)
+        begin = perf_counter()
+        try:
+            return self.plain(*args)
+        finally:
+            _spent += perf_counter() - begin
+
+
+def _most_values(args: tuple) -> int:
+    return max([x.size if isinstance(x, np.ndarray) else _most_values(x) if isinstance(x, tuple) else 0 for x in args],
+               default=0)  # fmt: skip

@@ -1,35 +1,185 @@
-r"""An ordering for a crowd that errs: ask where the clustering is least certain, and revise it.
+"""An ordering for a crowd that errs, which asks where the clustering is least certain and revises it; `resolve`.
 
-Every answer is kept as evidence (`crowder.beyond.ErrorRates`), the clusters are the likeliest given all of it
-(`crowder.beyond.clustering`). The next question is about the decision with the most expected wrong pairs
-(`crowder.beyond.cluster_odds`): two clusters that may be one, or a cluster that may be two. So extra questions are
-asked where they are needed: a wrong *same* is found by asking across the weakest cut of a cluster, a wrong *different*
-by asking about other records of the two clusters. It goes beyond the paper.
+`crowder.Ordering` never asks what an earlier answer implies, so it never meets a contradiction. Here such questions are
+asked on purpose. Every answer is kept as evidence (`crowder.beyond.ErrorRates`), the clusters are the likeliest given
+all of it, and the next question is about the decision with the most expected wrong pairs (`crowder.beyond.clustering`):
+two clusters that may be one, or a cluster that may be two. So extra questions are asked where they are needed: a wrong
+*same* is found by asking across the weakest cut of a cluster, a wrong *different* by asking about other records of the
+two clusters. `resolve` makes clusters from answers that exist already. It goes beyond the paper.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import isotonic_regression
 
-from crowder import validation
+from crowder import checks
 from crowder.beyond.answers import Answers
-from crowder.beyond.cluster_odds import certainty, correlation, most, most_urgent, probable, sums_tell, tally
-from crowder.beyond.clustering import improve, likeliest, weak_cuts
-from crowder.beyond.error_rates import ErrorRates, informative, learn_errors
-from crowder.beyond.revising_ordering import RevisingOrdering
-from crowder.pairs import candidates
+from crowder.beyond.clustering import (
+    certainty,
+    correlation,
+    improve,
+    likeliest,
+    most,
+    most_urgent,
+    probable,
+    sums_tell,
+    tally,
+    weak_cuts,
+)
+from crowder.beyond.errors import ErrorRates, informative, learn_errors
+from crowder.checks import Seed, Shown
+from crowder.oracles import Crowd, answer_and_worker, begin, callable_oracle, checked, record_number
+from crowder.pairs import candidates, unpack
 from crowder.resolution import by_first_record
-from crowder.sorting import unpack
-from crowder.validation import Seed
 
-__all__ = ["NoisyOrdering", "Resolved"]
+__all__ = [
+    "NoisyOrdering", "Resolved", "RevisingOrdering", "resolve",
+]  # fmt: skip
+
+
+class RevisingOrdering(Shown, ABC):
+    """Base class: `ask` returns the next question, `tell` keeps its answer, `clusters` is the best clustering so far.
+
+    It stands in a module of its own so that a journal (`crowder_tool.Journal`), which takes every subclass, need
+    not load `crowder.beyond.NoisyOrdering`.
+
+    Parameters
+    ----------
+    similarity : array_like or scipy.sparse matrix
+        Symmetric (n, n), condensed in ``pdist`` order, or sparse with the candidate pairs stored; in [0, 1]. Pairs that
+        are not candidates are not asked about.
+
+    Raises
+    ------
+    ValueError
+        If the similarity is not one of these.
+    """
+
+    def __init__(self, similarity: ArrayLike) -> None:
+        self._candidates = candidates(similarity)
+        self.n = self._candidates.n
+        self._asked = np.zeros((self.n, self.n), np.int32)  # answers about each pair, including unsure ones
+        self._answers: list[tuple[int, int, bool | None, Hashable]] = []
+        self._pending: tuple[int, int] | None = None
+
+    def _facts(self) -> dict[str, Any]:
+        return {"records": self.n, "answers": self.n_answers}
+
+    @abstractmethod
+    def next_question(self) -> tuple[int, int] | None:
+        """The pair of records to ask about next, None at the end. An unsure answer counts as an answer."""
+
+    @property
+    @abstractmethod
+    def clusters(self) -> np.ndarray:
+        """The cluster of each record given the answers so far, shape (n,), int64."""
+
+    @property
+    def n_answers(self) -> int:
+        """The number of answers so far, unsure ones included; two answers about one pair count as two."""
+        return len(self._answers)
+
+    @property
+    def answers(self) -> list[tuple[int, int, bool | None, Hashable]]:
+        """All answers in order: two records, whether the worker said "same" (None if unsure), and the worker."""
+        return list(self._answers)
+
+    def ask(self) -> tuple[int, int] | None:
+        """The next question, None at the end. Calling it again before `tell` returns the same pair."""
+        if self._pending is None:
+            self._pending = self.next_question()
+        return self._pending
+
+    def tell(self, pair: tuple[int, int], same: bool | None, worker: Hashable = None) -> None:
+        """Keep the answer to the open question.
+
+        Parameters
+        ----------
+        pair : tuple of int
+            The pair that `ask` returned, in either order.
+        same : bool or None
+            None means unsure: an answer that was paid for, but is no evidence.
+        worker : hashable, optional
+            The name of the worker who gave it.
+
+        Raises
+        ------
+        ValueError
+            If this pair is not the open question; nothing is kept.
+        TypeError
+            If `same` is neither a boolean nor None, or `worker` is not hashable; nothing is kept.
+        """
+        if self._pending is None or not self._is_open(pair):
+            state = "no question is open" if self._pending is None else f"the open question is {self._pending}"
+            raise ValueError(f"pair {pair!r} was not asked: {state}")
+        self.learn(self._pending, same, worker)
+
+    def learn(self, pair: tuple[int, int], same: bool | None, worker: Hashable = None) -> None:
+        """Keep an answer about any pair, from a question sheet for example; parameters as in `tell`.
+
+        Raises
+        ------
+        ValueError
+            If these are not two different records; nothing is kept.
+        TypeError
+            As in `tell`.
+        """
+        try:
+            i, j = (record_number(record) for record in pair)
+        except (TypeError, ValueError):
+            raise TypeError(f"pair must be two record numbers, not {pair!r}") from None
+        if not (0 <= min(i, j) and max(i, j) < self.n and i != j):
+            raise ValueError(f"{(i, j)} must be two different records out of {self.n}, 0 to {self.n - 1}")
+        same, worker = checked(same, worker, f"the answer to {(i, j)}")
+        if self._is_open(pair):
+            self._pending = None
+        self._learn(i, j, same, worker)
+
+    def _is_open(self, pair: Any) -> bool:
+        """Whether this is the open question, in either order."""
+        try:
+            i, j = pair
+            return {i, j} == set(self._pending or ())
+        except (TypeError, ValueError):  # not two values, or not record numbers
+            return False
+
+    def _learn(self, i: int, j: int, same: bool | None, worker: Hashable = None) -> None:
+        """Keep an answer; a subclass may draw its conclusions here."""
+        for pair in ((i, j), (j, i)):
+            self._asked[pair] += 1
+        self._answers.append((i, j, same, worker))
+
+    def run(self, oracle: Crowd, budget: int | None = None) -> np.ndarray:
+        """Ask `oracle` until nothing is left to ask, or until there are `budget` answers in all; return `clusters`.
+
+        Parameters
+        ----------
+        oracle : callable
+            ``oracle(i, j)`` returns True, False, None (unsure), or a tuple of one of these and the worker. If it has a
+            method ``vote``, that is called with the number of answers about the pair so far (`crowder.oracles`).
+        budget : int, optional
+
+        Raises
+        ------
+        TypeError
+            If `oracle` is not callable or an answer is not one of these; the answers before it are kept, and `run` can
+            be called again.
+        """
+        begin(callable_oracle(oracle), self)
+        most = None if budget is None else checks.whole(budget, "budget")
+        while (most is None or self.n_answers < most) and (pair := self.ask()) is not None:
+            self.tell(pair, *answer_and_worker(oracle, *pair, int(self._asked[pair])))
+        return self.clusters
+
 
 #: Limits of the correlation of similarities. An undamped sum outweighs every answer; one that is damped to its mean
 #: joins no clusters, however many of their records are alike, before there is an answer for each two.
@@ -92,7 +242,7 @@ class Resolved:
     -----
     If other records are misplaced as well, the probability is too high; the chapter *Real crowds* of the book has a
     reliability curve. Whether the answers are noise is judged by how often they contradict the clusters
-    (`crowder.beyond.error_rates.informative`).
+    (`crowder.beyond.errors.informative`).
 
     Examples
     --------
@@ -111,7 +261,7 @@ class NoisyOrdering(RevisingOrdering):
     r"""Ask about the decision with the most expected wrong pairs, and keep the likeliest clusters.
 
     A decision separates two clusters, or keeps the two sides of a cut through a cluster together. With the log-odds λ
-    that it is wrong (`crowder.beyond.cluster_odds`) and m pairs of records across, its urgency is
+    that it is wrong (`crowder.beyond.clustering`) and m pairs of records across, its urgency is
 
     .. math:: \ln \bigl( m \cdot \min(e^{\lambda}, 1) \bigr) ,
 
@@ -159,7 +309,7 @@ class NoisyOrdering(RevisingOrdering):
     the log-odds that a record has with the records of another cluster, within the limits `CORRELATIONS`, the upper one
     as long as every record is alone. Inside clusters they count little (`INSIDE`), and never more than a few
     answers. Whether sums or the most similar pair tell a record's cluster from others is compared at each update, over
-    pairs without an answer (`crowder.beyond.cluster_odds.sums_tell`).
+    pairs without an answer (`crowder.beyond.clustering.sums_tell`).
 
     *Learning:* error rates, similarities and γ are learned anew whenever the number of answers has grown by a tenth,
     error rates as if the clusters were right: so they rise only where answers contradict one another. Then all records
@@ -204,12 +354,12 @@ class NoisyOrdering(RevisingOrdering):
                              "with n². Resolve groups of records that share no candidate pair one by one, or use "
                              "EdgeOrdering with a MajorityVote")  # fmt: skip
         super().__init__(similarity)
-        self._rng = validation.generator(rng, "ties and starts")
-        if validation.probability(doubt, "doubt") == 1:
+        self._rng = checks.generator(rng, "ties and starts")
+        if checks.probability(doubt, "doubt") == 1:
             raise ValueError(f"doubt must be in [0, 1), not {doubt!r}")
         self._least = log(doubt) if doubt > 0 else -np.inf  # the log-odds below which nothing is asked
         if errors is not None:
-            validation.kind(errors, ErrorRates, "errors must be ErrorRates")
+            checks.kind(errors, ErrorRates, "errors must be ErrorRates")
         self._given = errors
         n, (values, codes) = self.n, self._candidates.listed()
         falling = np.lexsort((self._rng.random(len(values)), -values))
@@ -339,7 +489,7 @@ class NoisyOrdering(RevisingOrdering):
         TypeError
             If they are not `Answers`.
         """
-        validation.kind(answers, Answers, "answers must be Answers")
+        checks.kind(answers, Answers, "answers must be Answers")
         if answers.n > self.n:
             raise ValueError(f"answers must be about the {self.n} records, 0 to {self.n - 1}, but name {answers.n - 1}")
         pairs, workers = answers.pairs[answers.pair].tolist(), answers.workers
@@ -422,3 +572,81 @@ class NoisyOrdering(RevisingOrdering):
         given_others = certainty(self._s, self._e, self._base, self.correlation, self.clusters)
         seen = 1.0 if self._given else informative(self._table, self._labels)
         return Resolved(self.clusters, seen * given_others, self.errors, self.n_answers)
+
+
+def resolve(
+    answers: Any,
+    similarity: ArrayLike | None = None,
+    *,
+    n: int | None = None,
+    rng: Seed,
+) -> Resolved:
+    """The likeliest clusters, given answers that exist already.
+
+    Parameters
+    ----------
+    answers : Answers, DataFrame or iterable of tuple
+        As `Answers.read` takes them: the numbers of two records, "yes", "no" or "unsure", and perhaps the worker.
+    similarity : array_like, optional
+        Symmetric (n, n), or condensed in ``pdist`` order; in [0, 1]. It helps where the answers leave doubt.
+    n : int, keyword only
+        The number of records. By default that of the similarity, otherwise one more than the largest one named.
+    rng : int or numpy.random.Generator, keyword only
+        Draws the starts of the search.
+
+    Returns
+    -------
+    Resolved
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `Answers.read`; if the answers name records that do not exist; if `n` is not that of the similarity; or if
+        there are more than 4,000.
+
+    See Also
+    --------
+    crowder.beyond.NoisyOrdering : also chooses the questions.
+    crowder.beyond.Answers : the answers, and what may be wrong with a table of them.
+
+    Notes
+    -----
+    Rates and clusters are learned in turn, at most `crowder.beyond.noisy.ROUNDS` times: O(a + n²) for each
+    round, with a answers; memory O(n²). Somebody chose the pairs, perhaps because they are alike: without similarities,
+    the share of matches among them is the prior of a match, and clusters that nobody compared with a record are not
+    taken for its own.
+
+    If the answers contradict the clusters as often as if they had nothing to do with the records
+    (`crowder.beyond.errors.informative`), the clusters are still the likeliest if they have, but ``given_others``
+    is small.
+
+    Examples
+    --------
+    One of three workers contradicts the others:
+
+    >>> rows = [(i, j, "yes", who) for i, j in [(0, 1), (0, 2), (1, 2), (3, 4)] for who in ("ann", "bob")]
+    >>> rows += [(i, j, "no", who) for i, j in [(0, 3), (1, 4), (2, 3)] for who in ("ann", "bob")]
+    >>> rows += [(0, 1, "no", "eve"), (1, 4, "yes", "eve"), (3, 4, "unsure", "eve")]
+    >>> result = resolve(rows, rng=7)
+    >>> result.clusters, result.given_others.round(2)
+    (array([0, 0, 0, 1, 1]), array([0.84, 0.84, 0.84, 0.81, 0.81]))
+    """
+    given = None if n is None else checks.whole(n, "n, the number of records,")
+    pairs = None if similarity is None else candidates(similarity)
+    if pairs is not None:
+        if given not in (None, pairs.n):
+            raise ValueError(f"n must be {pairs.n}, the number of records of similarity, not {given}; leave it out")
+        given = pairs.n
+    if not isinstance(answers, Answers):
+        answers = Answers.read(answers, given)
+    records = answers.n if given is None else given
+    if records < answers.n:
+        what = "n" if pairs is None else "the number of records of similarity"
+        raise ValueError(f"{what} must be at least {answers.n}, since the answers name record {answers.n - 1}")
+    if records > MOST_RECORDS:
+        raise ValueError(f"answers must be about at most {MOST_RECORDS:,} records, not {records:,}; number those that "
+                         "they name 0, 1, 2, ..., or resolve groups that no answer connects one by one")  # fmt: skip
+    values = np.zeros((records, records)) if similarity is None else similarity
+    ordering = NoisyOrdering(values, rng=rng)
+    ordering.take(answers)
+    return replace(ordering.resolved, n_answers=len(answers))
