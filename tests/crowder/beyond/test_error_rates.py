@@ -6,7 +6,7 @@ from math import log
 import numpy as np
 import pytest
 
-from crowder.beyond import error_rates
+from crowder.beyond import errors as error_rates
 from crowder.beyond.answers import Answers
 from crowder.beyond.errors import PRIOR, ErrorRates, learn_errors
 

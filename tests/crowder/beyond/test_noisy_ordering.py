@@ -8,7 +8,7 @@ from scipy.sparse import coo_array
 from shared import f1
 
 import crowder as cr
-from crowder.beyond import noisy_ordering
+from crowder.beyond import noisy as noisy_ordering
 from crowder.beyond.clustering import correlation, most, sums_tell, tally
 from crowder.beyond.noisy import CORRELATIONS, RevisingOrdering
 

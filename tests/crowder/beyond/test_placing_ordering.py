@@ -10,7 +10,7 @@ import pytest
 from reference import placing_questions
 
 import crowder as cr
-from crowder.beyond import placing_ordering
+from crowder.beyond import placing as placing_ordering
 from crowder.beyond.evidence import UNIT
 from crowder.beyond.placing import Placed, PlacingOrdering, bin_edges, cautious_ratios, upper_ends
 from crowder.counting.bounds import acceptance_threshold
