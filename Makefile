@@ -49,7 +49,13 @@ test: $(VENV)/.installed
 	$(PY) -m ruff check --quiet .
 	$(PY) -m ruff format --check --quiet .
 	$(PY) -m mypy
-	$(PYTEST) $(ARGS)
+	$(VENV)/bin/lint-imports --no-logo --no-cache
+	$(VENV)/bin/nbstripout --verify --keep-id --extra-keys "metadata.papermill cell.metadata.papermill" \
+		notebooks/*.ipynb notebooks/*/*.ipynb
+	$(VENV)/bin/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(VENV)/bin/check-jsonschema --quiet --builtin-schema vendor.dependabot .github/dependabot.yml
+	$(VENV)/bin/zizmor --quiet --offline --strict-collection .github
+	$(PYTEST) --durations 10 $(ARGS)
 
 # What takes too long for every run: the book with nothing read from book/data/recorded, and tests with many more
 # examples and fuzzed input files.
