@@ -126,13 +126,12 @@ def show(
     caption: str,
     alt: str,
     data: pd.DataFrame,
-    parameters: Mapping[str, Any] | None = None,
 ) -> None:
     """Display a figure and, during a build, save it with its data; close it.
 
     The name, such as "fig-line", is that of the files and the label for ``{numref}``; `caption` is a paragraph of
     Markdown, and `alt` what a reader who cannot see the figure needs to know, as plain text. The numbers plotted,
-    `data`, are saved as CSV with full precision, and `parameters`, what the figure was made with, as JSON.
+    `data`, are saved as CSV with full precision.
 
     >>> fig, ax = plt.subplots()
     >>> frame = pd.DataFrame({"x": [0, 1], "y": [1, 0]})
@@ -142,7 +141,7 @@ def show(
     """
     facts = _facts("figure", name, caption=caption, alt=alt)
     svg, png = drawing(fig), _as_png(fig)
-    _save(facts | {"drawn": drawn(fig)}, parameters, svg=svg, csv=_csv(data))
+    _save(facts | {"drawn": drawn(fig)}, svg=svg, csv=_csv(data))
     plt.close(fig)
     text = f"[figure {name}: {facts['alt']}]"
     results.display({"image/png": base64.b64encode(png).decode(), "text/plain": text}, facts)
@@ -162,7 +161,6 @@ def table(
     caption: str,
     formats: Mapping[str, str | Callable[[Any], str]] | None = None,
     shown: pd.DataFrame | None = None,
-    parameters: Mapping[str, Any] | None = None,
 ) -> None:
     """Display a table and, during a build, save its data as CSV with full precision.
 
@@ -179,7 +177,7 @@ def table(
     """
     facts = _facts("table", name, caption=caption)
     markdown = markdown_table(_columns(frame if shown is None else shown), formats or {})
-    _save(facts, parameters, csv=_csv(frame))
+    _save(facts, csv=_csv(frame))
     results.display({"text/markdown": markdown, "text/plain": markdown}, facts)
     _show_caption(facts)
 
@@ -246,11 +244,10 @@ def _csv(frame: pd.DataFrame) -> bytes:
     return _columns(frame).to_csv(index=False, lineterminator="\n").encode()
 
 
-def _save(facts: dict[str, Any], parameters: Mapping[str, Any] | None, **files: bytes) -> None:
-    """Write name.svg, name.csv, …, and name.json with caption, alternative text, what is drawn, and parameters."""
+def _save(facts: dict[str, Any], **files: bytes) -> None:
+    """Write name.svg, name.csv, …, and name.json with caption, alternative text and what is drawn."""
     if (folder := results.folder()) is not None:
-        record = facts | ({"parameters": dict(parameters)} if parameters else {})
-        for suffix, content in (files | {"json": results.as_json(record)}).items():
+        for suffix, content in (files | {"json": results.as_json(facts)}).items():
             results.write(folder / f"{facts['name']}.{suffix}", content)
 
 

@@ -22,7 +22,6 @@ def show(
     caption: str,
     alt: str,
     data: pd.DataFrame,
-    parameters: Mapping[str, Any] | None = None,
 ) -> None:
     """Display one picture of several, chosen by a slider, with a sentence that says what it shows.
 
@@ -37,7 +36,7 @@ def show(
         "pictures": [figures.drawing(fig).decode() for fig, _ in states.values()],
         "words": [words for _, words in states.values()],
     }
-    figures.show(states[at][0], name, caption=caption, alt=alt, data=data, parameters=parameters)
+    figures.show(states[at][0], name, caption=caption, alt=alt, data=data)
     if (folder := results.folder()) is not None:
         shown = {f"{label} {value}": {"says": words, "drawn": drawn(fig)} for value, (fig, words) in states.items()}
         results.write(folder / "sliders" / f"{name}.json", results.as_json(shown))
