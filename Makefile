@@ -32,7 +32,7 @@ accept: $(VENV)/.installed
 	$(PY) -m book.check --profile full --accept
 
 # Compute anew what the book reads from book/data/recorded, and record it: half an hour. It needs data that are not
-# shipped; CONTRIBUTING.md says where they can be had.
+# shipped; .ci/data.py fetches them.
 record: $(VENV)/.installed
 	$(PY) -m book.run --profile complete $(ARGS)
 	$(PY) -m book.check --profile complete --accept

@@ -2,6 +2,9 @@
 
 A chapter computes such a result where it is told to, as profile ``complete`` tells it, and otherwise reads what an
 earlier build wrote (``make record``): ``book/data/recorded`` has for each a table, and beside it what it was made with.
+The caption of what is drawn from it ends with ``said``, and evidence has its ``basis``. ``make nightly`` computes all
+of them, and fails if one differs; both need the records of cora and the real crowds, in ``CROWDER_CORA`` and
+``CROWDER_CROWDS``, which ``.ci/data.py`` fetches.
 """
 
 from __future__ import annotations

@@ -98,7 +98,7 @@ def _from_outside(slug: str, value: Any) -> Any:
     path = os.environ.get(value[1:])
     if not path or not Path(path).exists():
         raise BuildError(f"{slug}: {value[1:]} must be the path of data that are not shipped, "
-                         f"not {path!r} (CONTRIBUTING.md says where they can be had)")  # fmt: skip
+                         f"not {path!r} (.ci/data.py fetches them)")  # fmt: skip
     return str(Path(path).resolve())
 
 
