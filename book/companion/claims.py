@@ -31,8 +31,8 @@ call of `check`. The basis is that of the weakest piece for the statement that h
 wrapped in `corrected`, the one in its place. A piece wrapped in `also` repeats by weaker means what another one shows:
 it must hold, but gives no basis. The basis of a piece follows from its numbers: those from random runs are
 *simulated*, however they are compared, those that were read and not computed in this build *recorded*, and the call
-says so (as tests/notebooks/test_bases.py checks). A claim is *proved* only by a written argument besides, which the
-data name as ``proof: page#label``; without one these are calculations, and *exact*. Where the code does not derive the
+says so: no program looks whether it is right. A claim is *proved* only by a written argument besides, which the data
+name as ``proof: page#label``; without one these are calculations, and *exact*. Where the code does not derive the
 statement itself, but checks calculations within the argument, the data say *argued*. A universal statement that was
 only tried is exact for the cases tried, which the page names (`Evidence.where`).
 """
