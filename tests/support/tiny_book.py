@@ -108,21 +108,27 @@ check("E01", counterexample(2 + 1, "equal", 2),
 check("B01", agreement(1, 1))"""
 TEXT = (
     r"""# One
+<!-- ch-one -->
 
-A square {claim}`C01` grows as $x^2$, and {claim}`C02` does not; {claim}`C03` may. See {eq}`eq-one`, {numref}`fig-a`,
-{prf:ref}`thm-ours`, {numref}`fig-d`, {eq}`eq-a` and {numref}`sec`, after {cite:t}`mazumdar2017first`.
+A square ([C01 holds (proved)](#claim-c01)) grows as $x^2$, and ([C02 refuted](#claim-c02)) does not;
+([C03 undecided](#claim-c03)) may. See [(1.1)](#eq-one), [Figure 1.1](#fig-a),
+[Companion Theorem A2.1](appendix/A2-more.ipynb#thm-ours), [Figure A2.2](appendix/A2-more.ipynb#fig-d),
+[(A2.1)](appendix/A2-more.ipynb#eq-a) and [A section](appendix/A2-more.ipynb#sec), after
+[[Mazumdar and Saha, 2017](../book/data/references.bib#mazumdar2017first)].
 [Figure 1.1](#fig-a) has 3<!--size--> points, and [Figure A2.1](appendix/A2-more.ipynb#fig-c) too.
 
-$$x^2 = x \cdot x$$ (eq-one)
+$$
+x^2 = x \cdot x
+\tag{1.1}
+$$
+<!-- eq-one -->
 
-(a-square)=
+<!-- a-square -->
 ## A square
 
-:::{prf:theorem} Squares
-:label: thm-one
-
-A square $x^2$ is a square {claim}`C01`.
-:::
+<!-- theorem thm-one -->
+**Companion Theorem 1.1 (Squares).** A square $x^2$ is a square ([C01 holds (proved)](#claim-c01)).
+<!-- end -->
 
 """
     + "The argument goes on for as many words as an argument needs. " * 4
@@ -131,7 +137,8 @@ A square $x^2$ is a square {claim}`C01`.
 ELSEWHERE = (
     r"""# Two
 
-Squares have a {prf:ref}`thm-one`, an equation {eq}`eq-one`, and {numref}`fig-b`; see {claim}`C02` and {ref}`a-square`.
+Squares have a [Companion Theorem 1.1](01-one.ipynb#thm-one), an equation [(1.1)](01-one.ipynb#eq-one), and
+[Figure 1.2](01-one.ipynb#fig-b); see ([C02 refuted](01-one.ipynb#claim-c02)) and [A square](01-one.ipynb#a-square).
 The share is **50%<!--share:.0%-->** of 5<!--size-->.
 
 """
@@ -169,40 +176,38 @@ def state(size):
 slider({size: state(size) for size in sizes}, "fig-states", label="size", at=2, caption="Sizes.", alt="A line.",
        data=pd.DataFrame({"size": sizes}))
 """
-STATEMENTS = """# Statements
+STATEMENTS = r"""# Statements
 
-:::{prf:theorem} A tree with $x^2$
-:label: thm-ours
-Ours.
-:::
+<!-- theorem thm-ours -->
+**Companion Theorem A2.1 (A tree with $x^2$).** Ours.
+<!-- end -->
 
-:::{prf:theorem} Theorem 2 of the paper (edge *ordering*, $x^2$)
-:label: thm-theirs
-:nonumber:
-Theirs.
-:::
+<!-- theorem thm-theirs -->
+**Theorem 2 of the paper (edge *ordering*, $x^2$).** Theirs.
+<!-- end -->
 
-:::{prf:proposition}
-:label: prop-plain
-Without a title.
-:::
+<!-- proposition prop-plain -->
+**Companion Proposition A2.1.** Without a title.
+<!-- end -->
 
-:::{prf:definition} A word
-:label: def-ours
-A definition.
-:::
+<!-- definition def-ours -->
+**Definition A2.1 (A word).** A definition.
+<!-- end -->
 
-:::{prf:proof}
-:class: dropdown
-It grows.
-:::
+<!-- folded proof -->
+**Proof.** It grows.
+<!-- end -->
 
-Read {prf:ref}`thm-ours`, {prf:ref}`thm-theirs`, {prf:ref}`prop-plain`, {prf:ref}`def-ours` and
-{prf:ref}`these words <thm-theirs>`.
+Read [Companion Theorem A2.1](#thm-ours), [Theorem 2 of the paper](#thm-theirs), [Companion Proposition
+A2.1](#prop-plain), [Definition A2.1](#def-ours) and [these words](#thm-theirs).
 
-$$x^2$$ (eq-a)
+$$
+x^2
+\tag{A2.1}
+$$
+<!-- eq-a -->
 
-(sec)=
+<!-- sec -->
 ## A section"""
 
 # --- pages --------------------------------------------------------------------------------------------------------
