@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     import sympy as sp
 
 __all__ = [
-    "MOST_RECORDS", "Seed", "Shown", "as_array", "compiled", "expression", "flag", "flags", "generator", "inner",
-    "is_symbolic", "kind", "labels", "model", "needing", "not_a_class", "number", "numbers", "pairs", "path",
-    "probability", "whole",
+    "MOST_RECORDS", "Seed", "Shown", "as_array", "by_position", "compiled", "expression", "flag", "flags", "generator",
+    "inner", "is_symbolic", "kind", "labels", "model", "needing", "not_a_class", "number", "numbers", "owned", "pairs",
+    "path", "probability", "whole",
 ]  # fmt: skip
 
 #: Pairs are packed as ``i << 32 | j``, so records are counted in 31 bits; the number of their pairs fits into 63.
@@ -98,6 +98,27 @@ def as_array(value: Any, what: str) -> np.ndarray:
         return np.asarray(value)
     except ValueError:  # rows of different lengths
         return np.empty((), object)
+
+
+def owned(array: np.ndarray) -> np.ndarray:
+    """A copy of the array that cannot be changed: results are passed to compiled code, which checks no bounds."""
+    copy = array.copy()
+    copy.flags.writeable = False
+    return copy
+
+
+def by_position(value: Any, what: str) -> None:
+    """Refuse a Series or DataFrame of pandas whose index says that its values do not stand in the order of records."""
+    pandas = sys.modules.get("pandas")  # without it there can be none
+    if pandas is None or not isinstance(value, (pandas.Series, pandas.DataFrame)):
+        return
+    frame = isinstance(value, pandas.DataFrame)
+    if not value.index.equals(value.columns if frame else pandas.RangeIndex(len(value))):
+        wanted = "the same index and columns" if frame else "the index 0, 1, 2, ..."
+        raise ValueError(
+            f"{what} must have {wanted}, in the same order: values are taken by position; if they are in the right "
+            "order, pass to_numpy() of it"
+        )
 
 
 def numbers(value: Any, what: str) -> np.ndarray:
@@ -197,6 +218,7 @@ def labels(values: Any, n: int | None = None) -> np.ndarray:
     """The cluster of each record, numbered 0, 1, ... in sorted order of the given values, shape (n,), int64."""
     if isinstance(values, (str, bytes, dict, set)):
         raise ValueError(f"labels must be a sequence with one label for each record, not {values!r}")
+    by_position(values, "labels")
     try:
         array = np.asarray(values)
     except ValueError:

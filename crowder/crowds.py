@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from crowder import checks
+from crowder import checks, oracles
 from crowder.datasets import Dataset
-from crowder.oracles import Oracle
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,22 +59,25 @@ class Crowd(Dataset):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        votes = checks.as_array(self.votes, "votes").astype(np.float64)
+        votes = checks.numbers(self.votes, "votes")
         if votes.ndim != 2 or len(votes) != len(self.condensed) or (votes.size and np.isnan(votes[:, 0]).any()):
             raise ValueError(f"there must be a vote on each of the {len(self.condensed)} pairs")
         if not (np.isnan(votes) | (votes == 0) | (votes == 1)).all():
             raise ValueError("votes must be 0 or 1, or NaN where there is none")
-        object.__setattr__(self, "votes", votes)
+        object.__setattr__(self, "votes", checks.owned(votes))
 
     def said(self, votes: int = 1) -> np.ndarray:
         """Whether the majority of the first `votes` votes on each pair (or of all, if fewer) is for a match."""
-        return np.nanmean(self.votes[:, :votes], axis=1) > 0.5
+        return np.nanmean(self.votes[:, : checks.whole(votes, "votes", least=1)], axis=1) > 0.5
 
     def oracle(self, votes: int = 1) -> Callable[[int, int], bool]:
         """An oracle that answers with this majority; asked about a pair again, it gives the same answer."""
         said, n = self.said(votes), self.n
 
         def answer(i: int, j: int) -> bool:
+            i, j = sorted(map(oracles.record_number, (i, j)))
+            if not 0 <= i < j < n:
+                raise IndexError(f"{(i, j)} must be two different records out of {n}, 0 to {n - 1}")
             return bool(said[_place(n, i, j)])
 
         return answer
@@ -140,7 +144,7 @@ def read_crowd(folder: str | os.PathLike[str]) -> Crowd:
     return Crowd(at.name, condensed.clip(0, 1), labels, "answers of people to every pair", votes=votes)
 
 
-def replay(strategy: Any, oracle: Oracle, labels: ArrayLike, *, budget: float = float("inf")) -> pd.DataFrame:
+def replay(strategy: Any, oracle: oracles.Crowd, labels: ArrayLike, *, budget: float = inf) -> pd.DataFrame:
     r"""Run a strategy with an oracle that may err, and compare its clusters with the truth along the way.
 
     If a pairs of records are joined, m pairs match, and b do both, precision is b/a (1 if a = 0), recall is b/m and
@@ -153,10 +157,11 @@ def replay(strategy: Any, oracle: Oracle, labels: ArrayLike, *, budget: float = 
         An ordering continues from its current state. A function is called with the oracle and yields clusters from time
         to time.
     oracle : callable
-        ``oracle(i, j)`` answers; the answers need not be right.
+        ``oracle(i, j)`` answers, in any of the forms of `crowder.oracles`; the answers need not be right. A function
+        is told True or False alone.
     labels : array_like, shape (n,)
         The true entities.
-    budget : int, keyword only
+    budget : int or inf, keyword only
         Clusterings after more than this many answers are left out.
 
     Returns
@@ -168,7 +173,10 @@ def replay(strategy: Any, oracle: Oracle, labels: ArrayLike, *, budget: float = 
     Raises
     ------
     ValueError
-        If the clusters are not of as many records as there are labels.
+        If the clusters are not of as many records as there are labels, or the budget is negative.
+    TypeError
+        If the strategy, the oracle or the budget is none; or if an answer has another form, or is unsure and the
+        strategy needs a yes or no.
 
     See Also
     --------
@@ -190,35 +198,53 @@ def replay(strategy: Any, oracle: Oracle, labels: ArrayLike, *, budget: float = 
     """
     import pandas as pd
 
-    truth = checks.labels(labels)
+    truth, crowd = checks.labels(labels), oracles.callable_oracle(oracle)
+    most = inf if isinstance(budget, float) and budget == inf else checks.whole(budget, "budget")
+    what = "strategy must be an ordering, such as EdgeOrdering(w, rng=1), or a function of the oracle"
+    function = callable(checks.not_a_class(strategy, what))
+    if not function and not hasattr(strategy, "ask"):
+        raise TypeError(f"{what}, not {strategy!r}")
     rows: list[tuple[int, float, float, float]] = []
-    paid = 0
+    paid: Counter[tuple[int, int]] = Counter()
+    answers = 0
 
-    def counted(i: int, j: int) -> bool:
-        nonlocal paid
-        paid += 1
-        return bool(oracle(i, j))
+    def counted(i: int, j: int) -> tuple[bool | None, Hashable]:
+        nonlocal answers
+        pair = min(i, j), max(i, j)
+        found = oracles.answer_and_worker(crowd, i, j, paid[pair])
+        paid[pair] += 1
+        answers += 1
+        return found
 
-    for clusters in strategy(counted) if callable(strategy) else _asking(strategy, counted):
-        if paid <= budget:
+    def certain(i: int, j: int) -> bool:
+        same, _ = counted(i, j)
+        if same is None:
+            raise oracles.unsure((i, j))
+        return same
+
+    if not function:
+        oracles.begin(crowd, strategy)
+    for clusters in strategy(certain) if function else _asking(strategy, counted):
+        if answers <= most:
             found = checks.labels(clusters, len(truth))
             sizes = (np.unique(x, return_counts=True)[1] for x in (found, truth, found * len(truth) + truth))
             joined, match, right = (float((m * (m - 1)).sum()) for m in sizes)
-            rows.append((paid, right / match if match else 1.0, right / joined if joined else 1.0,
+            rows.append((answers, right / match if match else 1.0, right / joined if joined else 1.0,
                          2 * right / (joined + match) if joined + match else 1.0))  # fmt: skip
-        if paid >= budget:
+        if answers >= most:
             break
     return pd.DataFrame(rows, columns=["answers", "recall", "precision", "F1"])
 
 
-def _asking(ordering: Any, oracle: Oracle) -> Iterator[np.ndarray]:
+def _asking(ordering: Any, oracle: Callable[[int, int], tuple[bool | None, Hashable]]) -> Iterator[np.ndarray]:
     """The clusters of an ordering before the first answer and after each."""
     revises = not hasattr(ordering, "resolution")
     while True:
         yield ordering.clusters if revises else ordering.resolution.clusters
         if (pair := ordering.ask()) is None:
             return
-        ordering.tell(pair, oracle(*pair))
+        same, worker = oracle(*pair)
+        ordering.tell(pair, same, worker) if revises else ordering.tell(pair, same)
 
 
 def _place(n: int, i: int, j: int) -> int:

@@ -34,7 +34,7 @@ __all__ = ["Dataset", "citations", "cora", "cora_records", "disney", "synthetic"
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """n records: a similarity for each pair, and the true clusters.
+    """n records: a similarity for each pair, and the true clusters. Its arrays are copies, and cannot be changed.
 
     Parameters
     ----------
@@ -75,12 +75,15 @@ class Dataset:
     records: pd.DataFrame | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
+        for name in ("condensed", "labels"):
+            checks.by_position(getattr(self, name), f"{name} values")
         condensed = checks.numbers(self.condensed, "condensed similarities")
         labels = checks.as_array(self.labels, "labels")
         if labels.ndim != 1 or (labels.size and labels.dtype.kind not in "iu"):
             raise ValueError(f"labels must be cluster numbers, not {self.labels!r}; crowder.Truth accepts other values")
-        object.__setattr__(self, "condensed", np.ascontiguousarray(condensed))
-        object.__setattr__(self, "labels", np.ascontiguousarray(labels, dtype=np.int64))
+        object.__setattr__(self, "condensed", np.ascontiguousarray(condensed))  # already a copy
+        object.__setattr__(self, "labels", checks.owned(labels.astype(np.int64)))
+        self.condensed.flags.writeable = False
         if self.condensed.shape != (self.n * (self.n - 1) // 2,):
             raise ValueError(
                 f"{self.n} labels need {self.n * (self.n - 1) // 2} condensed similarities, "
@@ -110,6 +113,7 @@ class Dataset:
 
         square = squareform(self.condensed, checks=False)
         np.fill_diagonal(square, 1.0)
+        square.flags.writeable = False
         return square
 
     @cached_property

@@ -79,7 +79,7 @@ class Truth(Shown):
     """
 
     def __init__(self, labels: ArrayLike) -> None:
-        self.labels = checks.labels(labels)
+        self.labels = checks.owned(checks.labels(labels))
 
     def _facts(self) -> dict[str, Any]:
         return {"records": len(self), "clusters": len(np.unique(self.labels))}

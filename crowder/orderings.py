@@ -135,6 +135,8 @@ class Ordering(Shown, ABC):
         Three arrays of shape (m,).
         """
         values, codes = self._candidates.listed()
+        values = values.view()
+        values.flags.writeable = False  # they may be those that all runs with these candidates share
         return *unpack(codes), values
 
     def settled(self, i: int, j: int) -> bool:

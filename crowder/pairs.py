@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from crowder.checks import MOST_RECORDS, compiled, inner
+from crowder.checks import MOST_RECORDS, by_position, compiled, inner
 
 __all__ = [
     "LOW", "Candidates", "EdgeWalk", "by_arrival", "candidates", "edge_sort", "shuffle_ties", "square_sums", "sums",
@@ -76,7 +76,8 @@ def candidates(similarity: Any) -> Candidates:
     It may be symmetric (n, n), condensed (n(n-1)/2,), or sparse (n, n) with each pair stored once or twice. The
     diagonal is ignored; a stored zero is a candidate. Candidates are returned as they are: many runs with the same
     similarities check and sort them only once. A ValueError if the shape is none of these, two values of a pair differ,
-    or a value is NaN or outside [0, 1].
+    a value is NaN or outside [0, 1], a DataFrame has other columns than rows, or the diagonal is 0 and other values are
+    not, as in a matrix of distances.
 
     Time and memory are proportional to the number of candidate pairs (of a dense array, to n²); a sparse matrix whose
     pairs are not in order is sorted. The values are copied, so later changes to the caller's array do not affect a run.
@@ -93,6 +94,7 @@ def candidates(similarity: Any) -> Candidates:
         return _from_sparse(similarity)
     if np.ma.is_masked(similarity):
         raise ValueError("similarity must not have masked values; store the candidate pairs in a scipy.sparse matrix")
+    by_position(similarity, "similarity")
     try:
         array = np.asarray(similarity)
     except ValueError:
@@ -130,6 +132,11 @@ def _check_values(values: np.ndarray, n: int) -> None:
 def _check_square(array: np.ndarray) -> None:
     flat = _mirror(array, SYMMETRY_TOLERANCE)
     if flat < 0:
+        if array.any() and not array.diagonal().any():
+            raise ValueError(
+                "similarity has zeros on its diagonal and others elsewhere, as if of distances; pass 1 - distances, "
+                "or ones on the diagonal of similarities"
+            )
         return
     i, j = divmod(flat, len(array))
     for value, place in ((array[i, j], (i, j)), (array[j, i], (j, i))):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,8 @@ __all__ = ["Resolution", "cluster_sizes", "ideal_queries", "ideal_recall"]
 @dataclass(frozen=True, repr=False)
 class Resolution(Shown):
     """The questions of a run in order, their answers, and the clusters that follow from them.
+
+    The arrays are copies of what is given, and cannot be changed.
 
     Attributes
     ----------
@@ -56,9 +58,19 @@ class Resolution(Shown):
         if not isinstance(clusters, np.ndarray) or clusters.ndim != 1 or clusters.dtype.kind not in "iu":
             clusters = checks.labels(clusters)
         queries = checks.pairs(self.queries, len(clusters), "queries")
-        object.__setattr__(self, "queries", queries)
-        object.__setattr__(self, "answers", checks.flags(self.answers, len(queries), "answers"))
-        object.__setattr__(self, "clusters", by_first_record(clusters))
+        self._keep(
+            queries=queries,
+            answers=checks.flags(self.answers, len(queries), "answers"),
+            clusters=by_first_record(clusters),
+        )
+
+    def _keep(self, **arrays: np.ndarray) -> None:
+        for name, array in arrays.items():
+            object.__setattr__(self, name, checks.owned(array))
+
+    def __reduce__(self) -> tuple:
+        """Copies and results from other processes are checked again: NumPy makes their arrays writeable."""
+        return type(self), tuple(getattr(self, field.name) for field in fields(self))
 
     def _facts(self) -> dict[str, Any]:
         return {"records": len(self.clusters), "clusters": len(np.unique(self.clusters)), "questions": self.n_queries}

@@ -256,6 +256,10 @@ class Resolved:
     errors: ErrorRates
     n_answers: int
 
+    def __post_init__(self) -> None:
+        for name in ("clusters", "given_others"):
+            object.__setattr__(self, name, checks.owned(getattr(self, name)))
+
 
 class NoisyOrdering(RevisingOrdering):
     r"""Ask about the decision with the most expected wrong pairs, and keep the likeliest clusters.

@@ -81,8 +81,7 @@ class Placed(Resolution):
         steps = np.diff(after.ravel(), prepend=0, append=self.n_queries)
         if after.shape != (len(accepted),) or not ((steps >= 0) & (steps % 1 == 0)).all():
             raise ValueError(f"after must be a number of questions, not falling, for each accepted pair, not {after}")
-        object.__setattr__(self, "accepted", accepted)
-        object.__setattr__(self, "after", after.astype(np.int64))
+        self._keep(accepted=accepted, after=after.astype(np.int64))
 
     def _facts(self) -> dict[str, Any]:
         return {**super()._facts(), "accepted": len(self.accepted)}

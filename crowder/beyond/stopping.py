@@ -78,8 +78,7 @@ class Stopped(Resolution):
         chance = checks.numbers(self.chance, "chance")
         if chance.shape != (len(declared),) or not ((chance >= 0) & (chance <= 1)).all():
             raise ValueError(f"chance must be a probability for each of {len(declared)} pairs, not {chance}")
-        object.__setattr__(self, "declared", declared)
-        object.__setattr__(self, "chance", chance)
+        self._keep(declared=declared, chance=chance)
 
     @property
     def bound(self) -> float:

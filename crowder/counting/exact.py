@@ -110,8 +110,12 @@ def connected_exactly(m: int, p: Any) -> list:
     digits in fractions, and is thus independent of `crowder.counting.expected.log_connected`.
     """
     m, chance = checks.whole(m, "m", most=checks.MOST_RECORDS), list[Any]()
+    try:
+        absent = 1 - p
+    except TypeError:
+        raise TypeError(f"p must be a number or an expression, not {p!r}") from None
     for n in range(1, m + 1):
-        apart = sum(comb(n - 1, k - 1) * chance[k - 1] * (1 - p) ** (k * (n - k)) for k in range(1, n))
+        apart = sum(comb(n - 1, k - 1) * chance[k - 1] * absent ** (k * (n - k)) for k in range(1, n))
         chance.append(1 + 0 * p - apart)
     return chance
 

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import kstest
 
 import crowder
-from crowder import crowds, datasets, dist1, dist2, similarity
+from crowder import datasets, dist1, dist2, similarity
 
 
 def test_synthetic_draws_matches_from_green_and_others_from_red():
@@ -110,56 +110,3 @@ def test_disney_is_figure_1():
     assert found.similarity[3, 4] == 8 / 13
     # {disney, world} of {walt, disney, world, resort}.
     assert datasets.disney("jaccard-tokens").similarity[0, 1] == 2 / 4
-
-
-# --- crowds -----------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(params=["by entity", "by record"])
-def folder(request, tmp_path):
-    """Four records, two entities, in both forms of the files; the pair (5, 7) is answered wrongly by two of three."""
-    gold, between = ("Ann Lee,5,7\n1,6,9\n", ",") if request.param == "by entity" else ("5 0\n6 1\n7 0\n9 1\n", " ")
-    scores = {(5, 7): 0.9, (6, 9): 0.8, (5, 6): 0.3, (5, 9): 0.2, (7, 6): 0.1, (7, 9): 1.5, (5, 1): 0.4}
-    votes = dict.fromkeys(scores, (0, 0, 0)) | {(5, 7): (1, 0, 0), (6, 9): (1, 1, 1), (7, 9): (1, 0)}
-    (tmp_path / "gold.txt").write_text(gold)
-    for name, head, rows in (("graph", "4 7\n", {pair: [w] for pair, w in scores.items()}), ("answers", "", votes)):
-        lines = [between.join(map(str, (*pair, *values))) + "\n" for pair, values in rows.items()]
-        (tmp_path / f"{name}.txt").write_text(head + "".join(lines))
-    return tmp_path
-
-
-def test_a_crowd_is_read_in_the_order_of_its_records(folder):
-    crowd = crowds.read_crowd(folder)
-    assert (crowd.name, crowd.labels.tolist()) == (folder.name, [0, 1, 0, 1])  # records 5, 6, 7, 9
-    # (5,6), (5,7), (5,9), (6,7), (6,9), (7,9); similarities are clipped to [0, 1]
-    assert crowd.condensed.tolist() == [0.3, 0.9, 0.2, 0.1, 0.8, 1.0]
-    assert crowd.votes[1].tolist() == [1, 0, 0] and np.isnan(crowd.votes[5]).tolist() == [False, False, True]
-    assert crowd.oracle(1)(2, 0) and not crowd.oracle(3)(0, 2) and crowd.oracle(3)(1, 3)
-    assert crowd.oracle(1)(2, 3) and not crowd.oracle(3)(2, 3)  # of two votes, one is no majority
-
-
-@pytest.mark.parametrize("name", ["graph", "answers"])
-def test_a_missing_pair_of_a_crowd_is_an_error(folder, name):
-    path = folder / f"{name}.txt"
-    path.write_text("".join(line for line in path.read_text().splitlines(True) if line[0] != "6"))
-    with pytest.raises(ValueError, match="a pair has no similarity or no answer"):
-        crowds.read_crowd(folder)
-
-
-def test_a_missing_file_of_a_crowd_is_named(folder):
-    (folder / "gold.txt").unlink()
-    with pytest.raises(FileNotFoundError, match=r"has no gold\.txt"):
-        crowds.read_crowd(folder)
-
-
-@pytest.mark.parametrize(
-    ("votes", "message"),
-    [
-        ([[0], [1]], "a vote on each of the 3 pairs"),
-        ([[0], [np.nan], [1]], "a vote on each"),
-        ([[0], [1], [2]], "0 or 1"),
-    ],
-)
-def test_votes_are_0_or_1_and_there_is_one_on_each_pair(votes, message):
-    with pytest.raises(ValueError, match=message):
-        crowds.Crowd("three", [0.9, 0.1, 0.2], [0, 0, 1], votes=votes)

@@ -5,9 +5,7 @@ import pandas as pd
 import pytest
 from reference import edge_questions, node_questions
 
-from crowder import EdgeOrdering, Truth, dist1, dist2, edge_ordering, expected_queries, node_ordering
-from crowder.beyond import NoisyOrdering
-from crowder.crowds import replay
+from crowder import Truth, dist1, dist2, edge_ordering, expected_queries, node_ordering
 from crowder.datasets import synthetic
 from crowder.experiments import mean_interval, repeat, simulated_queries, sweep
 
@@ -77,54 +75,3 @@ def test_simulated_questions_are_those_of_the_plain_orderings_about_the_drawn_da
     by_size = np.argsort(-(w.sum(axis=1) - np.diag(w)))
     asked = {"edge": edge_questions(w, no_ties, crowd), "node": node_questions(w, no_ties, crowd, by_size)}
     assert simulated_queries(model, sizes, rng=seed) == {name: len(pairs) for name, pairs in asked.items()}
-
-
-LABELS = [0, 1, 0, 1, 1]
-FALLING = [0.1, 0.9, 0.2, 0.15, 0.3, 0.8, 0.7, 0.25, 0.05, 0.6]  # of (0, 1), (0, 2), ...
-
-
-def denied(i, j):
-    """Right about all pairs but records 1 and 3."""
-    return LABELS[i] == LABELS[j] and {i, j} != {1, 3}
-
-
-def test_a_replay_counts_answers_and_compares_clusters_after_each():
-    """Asked about in turn: (0, 2), (1, 3), (1, 4), (3, 4), ...; records 1 and 3 are told apart, then 1 and 4 joined."""
-    found = replay(EdgeOrdering(FALLING, rng=1), denied, LABELS)
-    # 0 and 2 are one of four matches; then nothing; then two of four; that 3 and 4 differ is known by then.
-    assert found["answers"].tolist() == list(range(len(found))) and found["recall"][:4].tolist() == [0, 0.25, 0.25, 0.5]
-    assert (found["precision"] == 1).all() and found["F1"][:4].tolist() == [0, 0.4, 0.4, pytest.approx(2 / 3)]
-    joins = replay(EdgeOrdering(FALLING, rng=1), lambda i, j: True, LABELS).iloc[-1]
-    assert joins[["recall", "precision"]].tolist() == [1, 0.4] and joins["F1"] == pytest.approx(4 / 7)
-
-
-def test_a_replay_goes_on_from_where_an_ordering_is_and_ends_with_the_budget():
-    ordering = EdgeOrdering(FALLING, rng=1)
-    ordering.tell(ordering.ask(), True)
-    assert replay(ordering, Truth(LABELS), LABELS, budget=1)["recall"].tolist() == [0.25, 0.5]
-    assert ordering.resolution.n_queries == 2  # nobody is asked for an answer that is left out
-
-
-def test_a_replay_of_an_ordering_that_revises_ends_at_the_truth():
-    found = replay(NoisyOrdering(FALLING, rng=1), Truth(LABELS), LABELS)
-    assert found["F1"].iloc[0] == 0 and found["F1"].iloc[-1] == 1 and found["answers"].is_monotonic_increasing
-
-
-def test_a_replay_of_a_function_counts_what_it_asks_between_two_clusterings():
-    def three_then_two(oracle):
-        for answers, clusters in ((0, "abcde"), (3, "abacd"), (2, "abaab")):
-            [oracle(0, 1) for _ in range(answers)]
-            yield list(clusters)
-
-    found = replay(three_then_two, Truth(LABELS), LABELS)
-    assert found["answers"].tolist() == [0, 3, 5] and found["recall"].tolist() == [0, 0.25, 0.5]
-    assert found["precision"].tolist() == [1, 1, 0.5]
-    assert replay(three_then_two, Truth(LABELS), LABELS, budget=4)["answers"].tolist() == [0, 3]
-    with pytest.raises(ValueError, match="an entry for each of the 6 records"):
-        replay(three_then_two, Truth(LABELS), [*LABELS, 2])
-
-
-def test_where_nothing_matches_all_is_found():
-    assert (
-        replay(EdgeOrdering([0.5], rng=1), Truth([0, 1]), [0, 1])[["recall", "F1"]].to_numpy().tolist() == [[1, 1]] * 2
-    )

@@ -6,6 +6,7 @@ from scipy import sparse
 
 import crowder as cr
 import crowder_tool
+from crowder.pairs import candidates
 
 
 class LeastKnownFirst(cr.Ordering):
@@ -38,6 +39,12 @@ def test_it_resolves_every_record_and_asks_nothing_that_was_implied(data):
     # An answer that was implied would have made more matches than n - k, or two non-matches between two clusters.
     assert result.answers.sum() == data.n - 5
     assert cr.ideal_queries(data.sizes) <= result.n_queries <= data.n - 5 + 15 * 14 // 2
+
+
+def test_the_pairs_of_an_ordering_are_not_its_own_to_change(data):
+    """All runs with the same candidates would ask in another order."""
+    with pytest.raises(ValueError, match="read-only"):
+        LeastKnownFirst(candidates(data.condensed), rng=7).pairs()[2][0] = 1.0
 
 
 def test_a_sparse_similarity_serves_too(data):

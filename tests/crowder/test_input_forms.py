@@ -26,7 +26,7 @@ from crowder.orderings import SIZE_DECIMALS
 from crowder.pairs import SYMMETRY_TOLERANCE, candidates
 
 
-def square(instance, diagonal=0.0):
+def square(instance, diagonal=1.0):
     matrix = np.zeros((instance.n, instance.n))
     matrix[upper(instance.n)[:2]] = matrix.T[upper(instance.n)[:2]] = instance.values
     np.fill_diagonal(matrix, diagonal)
@@ -66,10 +66,10 @@ def test_records_arrive_by_falling_expected_size_whatever_form_it_is_summed_from
     new, (i, j, _) = instance.arrivals, upper(n)  # no order of summation shows, whatever the records are called
     renamed = sparse.coo_array((instance.values[instance.keep], (new[i][instance.keep], new[j][instance.keep])), (n, n))
     assert candidates(renamed).sums[new].tolist() == candidates(instance.similarity).sums.tolist()
-    exact = [math.fsum(row) for row in square(instance)]
+    exact = [math.fsum(row) for row in square(instance, 0.0)]
     assert sizes[0] == pytest.approx(exact, rel=0, abs=1e-14 * n)
     arrivals = node(instance, rng=seed)._walk.arrivals
-    w = square(instance._replace(values=np.where(instance.keep, instance.values, 0)))
+    w = square(instance._replace(values=np.where(instance.keep, instance.values, 0)), 0.0)
     assert sorted(arrivals.tolist()) == list(range(n))
     falling = np.array([math.fsum(row) for row in w])[arrivals]
     assert (np.diff(falling) <= 1.01e-9).all()

@@ -65,6 +65,16 @@ def test_a_vote_errs_as_often_as_the_binomial_says(votes, error):
     assert crowd.asked == 6000 * votes
 
 
+@pytest.mark.parametrize("records", [2, 4])
+def test_the_truth_of_other_records_answers_nothing(records):
+    """Neither in the compiled loop, nor question by question, nor where there are more labels than records."""
+    ordering = cr.EdgeOrdering([0.5, 0.5, 0.5], rng=1)
+    for oracle in (cr.Truth(range(records)), cr.MajorityVote(cr.Truth(range(records)), 1)):
+        with pytest.raises(ValueError, match=f"labels for {records} records; the similarity has 3"):
+            ordering.run(oracle)
+    assert ordering.n_queries == 0
+
+
 def test_wrappers_tell_the_oracle_inside_which_ordering_asks():
     ordering = cr.EdgeOrdering([0.5, 0.5, 0.5], rng=1)
     for wrap in (lambda oracle: cr.Faulty(oracle, 0.1, rng=1), lambda oracle: cr.MajorityVote(oracle, 3)):

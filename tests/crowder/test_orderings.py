@@ -82,7 +82,7 @@ def test_node_ties_are_between_records_not_clusters():
 
 def test_node_ordering_arrives_by_falling_expected_size():
     # Sums of similarities: record 2 has 1.5, record 0 has 1.3, record 1 has 1.0, so 2 first, then 0, then 1.
-    w = np.array([[0, 0.4, 0.9], [0.4, 0, 0.6], [0.9, 0.6, 0]])
+    w = np.array([[1, 0.4, 0.9], [0.4, 1, 0.6], [0.9, 0.6, 1]])
     got = cr.node_ordering(w, cr.Truth([0, 1, 2]), rng=0)
     assert got.queries.tolist() == [[0, 2], [1, 2], [1, 0]]
     assert candidates(w).sums == pytest.approx([1.3, 1.0, 1.5])
@@ -93,7 +93,7 @@ def test_expected_sizes_that_tie_up_to_rounding_are_ties():
 
     def records(a, b):
         # Sums: of record 0 a + b, of 1 more than anybody's, of 2 b, of 3 what a + b says in decimals.
-        w = np.zeros((4, 4))
+        w = np.eye(4)
         w[0, 1] = w[1, 0] = a
         w[0, 2] = w[2, 0] = b
         w[1, 3] = w[3, 1] = round(a + b, 2)

@@ -1,5 +1,6 @@
 """Recall and the ideal run."""
 
+import copy
 from itertools import combinations, permutations
 
 import numpy as np
@@ -40,6 +41,30 @@ def test_recall_and_precision_count_pairs_inside_components(run):
     recall, precision = by_counting(*run)
     got = cr.Resolution(pairs, answers, np.zeros(len(labels), int))
     assert got.recall(labels) == pytest.approx(recall) and got.precision(labels) == pytest.approx(precision)
+
+
+def made():
+    """One of every kind of result and data, and the arrays that it was made of."""
+    pairs, share, after, clusters = np.array([[0, 2]]), np.array([0.1]), np.array([1]), np.array([0, 0, 1])
+    values, votes, asked = np.array([0.9, 0.1, 0.2]), np.array([[1.0], [0], [0]]), (pairs, np.array([True]), clusters)
+    found = [
+        cr.Resolution(*asked), cr.beyond.Stopped(*asked, declared=pairs, chance=share), cr.beyond.Audited(*asked),
+        cr.beyond.Placed(*asked, accepted=pairs, after=after), cr.Truth(clusters),
+        cr.beyond.Resolved(clusters, share, cr.beyond.ErrorRates(0.1, 0.1), 1),
+        cr.datasets.Dataset("three", values, clusters), cr.crowds.Crowd("three", values, clusters, votes=votes),
+    ]  # fmt: skip
+    return found, (*asked, share, after, values, votes)
+
+
+@pytest.mark.parametrize("copied", [lambda run: run, copy.deepcopy])
+def test_no_array_of_a_result_can_be_changed(copied):
+    """Compiled code takes its records for places in memory, checked when it was made: a later change would crash."""
+    found, given = made()
+    for run in found:
+        run = copied(run) if isinstance(run, cr.Resolution) else run
+        arrays = [value for value in vars(run).values() if isinstance(value, np.ndarray)]
+        assert arrays and not any(array.flags.writeable for array in arrays), run
+        assert not any(np.shares_memory(array, other) for array in arrays for other in given), run
 
 
 @pytest.mark.parametrize("labels", [(0,), (0, 0, 0), (0, 1, 2), (0, 0, 1, 1, 1), (2, 0, 0, 1, 0, 1)])

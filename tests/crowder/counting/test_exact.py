@@ -94,6 +94,8 @@ def test_few_records_and_numbers_of_sympy(ordering):
 def test_connection_in_fractions_and_as_a_polynomial():
     p = sp.Symbol("p")
     assert sp.expand(connected_exactly(3, p)[-1]) == 3 * p**2 - 2 * p**3  # two or three edges of three
+    with pytest.raises(TypeError, match="p must be a number or an expression, not 'x'"):
+        connected_exactly(3, "x")
     assert connected_exactly(12, THIRD) == in_fractions.connected(12, THIRD)[1:]
 
 
