@@ -2,12 +2,13 @@
 
 The experiment of the paper is `simulated_queries`: questions about a data set drawn from a model.
 
-Repetitions run in joblib; the results do not depend on the number of processes.
+The runs go to joblib, which has one process, several or a cluster do them, with the same results.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -32,19 +33,20 @@ __all__ = ["mean_interval", "repeat", "simulated_queries", "sweep"]
 CONFIDENCE = 0.95
 
 
-def repeat(function: Callable, repetitions: int, *, rng: Seed, n_jobs: int = 1, **settings: Any) -> list:
+def repeat(function: Callable, repetitions: int, *, rng: Seed, n_jobs: int | None = None, **settings: Any) -> list:
     """Call ``function(**settings, rng=...)`` repeatedly, each time with its own generator.
 
     Parameters
     ----------
     function : callable
-        Takes a keyword ``rng``. It may be defined in a notebook, even if `n_jobs` is not 1.
+        Takes a keyword ``rng``. It may be defined in a notebook, even if other processes run it.
     repetitions : int
         At least 1.
     rng : int or numpy.random.Generator, keyword only
         Parent of the repetitions' generators, which are independent of each other and of `n_jobs`.
-    n_jobs : int, keyword only
-        Number of processes, as in joblib; -1 means one for each core.
+    n_jobs : int, optional, keyword only
+        Number of processes, as in joblib; -1 means one for each core. By default what `joblib.parallel_config` says,
+        or one.
     **settings
         Passed on to the function.
 
@@ -60,7 +62,7 @@ def repeat(function: Callable, repetitions: int, *, rng: Seed, n_jobs: int = 1, 
 
     See Also
     --------
-    crowder.experiments.sweep : for several settings.
+    crowder.experiments.sweep : for several settings, and on a cluster.
     crowder.experiments.mean_interval : means and intervals.
 
     Examples
@@ -68,16 +70,18 @@ def repeat(function: Callable, repetitions: int, *, rng: Seed, n_jobs: int = 1, 
     >>> repeat(lambda rng: int(rng.integers(100)), 3, rng=7)
     [30, 68, 39]
     """
-    repetitions = checks.whole(repetitions, "repetitions", least=1, most=2**31 - 1)
-    checks.whole(n_jobs, "n_jobs, the number of processes,", least=-(2**31), most=2**31 - 1)
-    if not callable(function):
-        raise TypeError(f"function must be callable with a keyword rng, not {function!r}")
-    children = _spawn(rng, repetitions)
+    children = _spawn(rng, _checked(function, repetitions, n_jobs))
     return Parallel(n_jobs=n_jobs)(delayed(function)(**settings, rng=child) for child in children)
 
 
 def sweep(
-    function: Callable, grid: Iterable[Mapping], repetitions: int, *, rng: Seed, n_jobs: int = 1, **settings: Any
+    function: Callable,
+    grid: Iterable[Mapping],
+    repetitions: int,
+    *,
+    rng: Seed,
+    n_jobs: int | None = None,
+    **settings: Any,
 ) -> pd.DataFrame:
     """Repeat a function at every point of a grid.
 
@@ -88,7 +92,7 @@ def sweep(
     grid : iterable of mapping
         The settings that differ from point to point.
     repetitions, rng, n_jobs, **settings
-        As for `repeat`, which runs at each point with its own generator.
+        As for `repeat`, which at each point would do the same with a generator of its own.
 
     Returns
     -------
@@ -100,6 +104,18 @@ def sweep(
     crowder.experiments.repeat : for one setting.
     crowder.experiments.mean_interval : means and intervals.
 
+    Notes
+    -----
+    All runs of all points go to joblib at once. For more of them than one machine can do, `joblib.parallel_config`
+    names another place, such as a cluster of Dask, whose machines need crowder and what the function imports::
+
+        from dask.distributed import Client
+
+        with Client("tcp://scheduler:8786"), joblib.parallel_config("dask"):
+            frame = sweep(function, grid, 10_000, rng=7)
+
+    The numbers are the same as on one machine.
+
     Examples
     --------
     >>> def draw(rng, scale): return {"x": scale * int(rng.integers(10))}
@@ -110,17 +126,37 @@ def sweep(
     2    100           0  600
     3    100           1  700
     """
-    grid, rows = list(checks.kind(grid, Iterable, "grid must be a list of mappings")), []
+    grid = list(checks.kind(grid, Iterable, "grid must be a list of mappings"))
     for point in grid:
         if "repetition" in checks.kind(point, Mapping, "grid must contain mappings, such as {'scale': 1}"):
             raise ValueError("grid must not contain a setting 'repetition', the name of a column of the results")
-    for point, parent in zip(grid, _spawn(rng, len(grid)), strict=True):
-        for r, result in enumerate(repeat(function, repetitions, rng=parent, n_jobs=n_jobs, **settings, **point)):
-            checks.kind(result, Mapping, "function must return a mapping from names to results")
-            if taken := sorted(result.keys() & {*point, "repetition"}):
-                raise ValueError(f"function must not return a result {taken[0]!r}, the name of a setting")
-            rows.append({**point, "repetition": r, **result})
-    return pd.DataFrame(rows)
+    repetitions = _checked(function, repetitions, n_jobs)
+    parents = zip(grid, _spawn(rng, len(grid)), strict=True)
+    found = Parallel(n_jobs=n_jobs)(
+        delayed(_results)(function, point, settings, child)
+        for point, parent in parents
+        for child in _spawn(parent, repetitions)
+    )
+    runs = zip(product(grid, range(repetitions)), found, strict=True)
+    return pd.DataFrame([{**point, "repetition": r, **results} for (point, r), results in runs])
+
+
+def _checked(function: Callable, repetitions: int, n_jobs: int | None) -> int:
+    """The number of repetitions, after a check of what `repeat` and `sweep` are given."""
+    if n_jobs is not None:
+        checks.whole(n_jobs, "n_jobs, the number of processes,", least=-(2**31), most=2**31 - 1)
+    if not callable(function):
+        raise TypeError(f"function must be callable with a keyword rng, not {function!r}")
+    return checks.whole(repetitions, "repetitions", least=1, most=2**31 - 1)
+
+
+def _results(function: Callable, point: Mapping, settings: Mapping, rng: np.random.Generator) -> Mapping:
+    """The named results of one run of a sweep, checked where it ran, so that the first wrong one ends the sweep."""
+    what = "function must return a mapping from names to results"
+    results = checks.kind(function(**settings, **point, rng=rng), Mapping, what)
+    if taken := sorted(results.keys() & {*point, "repetition"}):
+        raise ValueError(f"function must not return a result {taken[0]!r}, the name of a setting")
+    return results
 
 
 def simulated_queries(
