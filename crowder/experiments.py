@@ -45,7 +45,7 @@ def repeat(function: Callable, repetitions: int, *, rng: Seed, n_jobs: int | Non
     rng : int or numpy.random.Generator, keyword only
         Parent of the repetitions' generators, which are independent of each other and of `n_jobs`.
     n_jobs : int, optional, keyword only
-        Number of processes, as in joblib; -1 means one for each core. By default what `joblib.parallel_config` says,
+        Number of processes, as in joblib; -1 means one for each core. By default what ``joblib.parallel_config`` says,
         or one.
     **settings
         Passed on to the function.
@@ -106,12 +106,13 @@ def sweep(
 
     Notes
     -----
-    All runs of all points go to joblib at once. For more of them than one machine can do, `joblib.parallel_config`
+    All runs of all points go to joblib at once. For more of them than one machine can do, ``joblib.parallel_config``
     names another place, such as a cluster of Dask, whose machines need crowder and what the function imports::
 
         from dask.distributed import Client
+        from joblib import parallel_config
 
-        with Client("tcp://scheduler:8786"), joblib.parallel_config("dask"):
+        with Client("tcp://scheduler:8786"), parallel_config("dask"):
             frame = sweep(function, grid, 10_000, rng=7)
 
     The numbers are the same as on one machine.

@@ -1,8 +1,11 @@
 """Repetition and summary: seeds, processes, intervals."""
 
+from threading import Barrier
+
 import numpy as np
 import pandas as pd
 import pytest
+from joblib import parallel_config
 from reference import edge_questions, node_questions
 
 from crowder import Truth, dist1, dist2, edge_ordering, expected_queries, node_ordering
@@ -23,10 +26,6 @@ def test_every_repetition_has_a_generator_of_its_own():
     assert values[:10] == [result["x"] for result in repeat(draw, 10, rng=1)]
 
 
-def test_processes_do_not_change_results():
-    assert repeat(draw, 6, rng=3, shift=1) == repeat(draw, 6, rng=3, n_jobs=2, shift=1)
-
-
 def test_a_sweep_is_its_repeats_side_by_side():
     frame = sweep(draw, [{"shift": 10}, {"shift": 20}], 3, rng=5)
     assert frame["shift"].tolist() == [10, 10, 10, 20, 20, 20]
@@ -39,6 +38,49 @@ def test_a_sweep_is_its_repeats_side_by_side():
     ]
     assert frame["x"].tolist() == expected
     assert set(np.floor(frame["x"])) == {10, 20}
+
+
+def test_a_sweep_is_the_same_in_processes_and_on_a_cluster():
+    """A cluster of Dask with one worker, spoken to over the loopback."""
+    import distributed
+
+    def draw_there(rng, shift):
+        try:
+            where = distributed.get_worker().address
+        except ValueError:  # not in a worker
+            where = ""
+        return draw(rng, shift) | {"where": where}
+
+    def swept(**how):
+        return sweep(draw_there, [{"shift": 10}, {"shift": 20}], 3, rng=5, **how)
+
+    cluster = distributed.LocalCluster(n_workers=1, threads_per_worker=2, processes=False, protocol="tcp://",
+                                       host="127.0.0.1", scheduler_port=0, dashboard_address=None)  # fmt: skip
+    with cluster, distributed.Client(cluster), parallel_config("dask"):
+        on_cluster = swept()
+        addresses = {worker.address for worker in cluster.workers.values()}
+    assert set(on_cluster["where"]) == addresses != {""}
+    columns = ["shift", "repetition", "x"]
+    for found in (swept(), swept(n_jobs=2)):
+        assert set(found["where"]) == {""}
+        pd.testing.assert_frame_equal(found[columns], on_cluster[columns], check_exact=True)
+
+
+def test_all_points_of_a_sweep_run_side_by_side():
+    meeting = Barrier(4)
+
+    def meet(rng, place):
+        return {"came": meeting.wait(timeout=60) >= 0}
+
+    with parallel_config("threading", n_jobs=4):
+        assert sweep(meet, [{"place": 0}, {"place": 1}], 2, rng=5)["came"].all()
+
+
+def test_a_sweep_ends_at_the_first_result_that_is_wrong():
+    ran = []
+    with pytest.raises(TypeError, match="function must return a mapping"):
+        sweep(lambda rng: ran.append(1), [{}, {}], 9, rng=5)
+    assert len(ran) == 1
 
 
 @pytest.mark.parametrize(("values", "quantile"), [([1, 3], 12.706), ([2, 4, 6], 4.303), ([2, 4, 6, 9], 3.1824)])
