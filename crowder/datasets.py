@@ -306,7 +306,7 @@ def disney(similarity: str = "jaccard-qgrams") -> Dataset:
     See Also
     --------
     crowder.datasets.cora : a much larger real data set.
-    crowder.counting.small_cases.questions_of_order : every order of its ten pairs.
+    crowder.counting.small_cases.orders_by_questions : every order of its ten pairs.
 
     Examples
     --------

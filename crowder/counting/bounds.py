@@ -9,7 +9,6 @@ and one below ε a non-match, so some or all of the questions are unnecessary ev
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import pairwise
 from math import comb
 from typing import Any
 
@@ -18,7 +17,7 @@ from numpy.typing import ArrayLike
 from scipy.special import gammaln
 
 from crowder import checks
-from crowder.counting.arrival import NODES
+from crowder.counting.arrival import NODES, panels, steps_down
 from crowder.counting.expected import log_connected
 from crowder.models import L, SimilarityModel, common_steps
 from crowder.resolution import cluster_sizes
@@ -48,18 +47,13 @@ def edge_bound(model: SimilarityModel, sizes: ArrayLike, *, printed: bool = True
     ----------
     model : SimilarityModel
     sizes : sequence of int
-        The cluster sizes :math:`|V_i|`, each at least 1.
+        The cluster sizes :math:`|V_i|`, each at least 1; a ValueError otherwise.
     printed : bool, keyword only
         The printed bound, or the corrected one.
 
     Returns
     -------
     float
-
-    Raises
-    ------
-    ValueError
-        If a size is not a positive integer.
 
     See Also
     --------
@@ -190,29 +184,14 @@ def disconnected(model: SimilarityModel, sizes: ArrayLike) -> np.ndarray:
     array([0. , 0.5, 0.5])
     """
     sizes, model = cluster_sizes(sizes), checks.model(model)
-    if not len(sizes):
-        return np.zeros(0)
-    largest = int(sizes.max())
-    edges, _, heights = common_steps(model.green, model.red)
-    above = np.clip(1 - model.green.cdf(edges), 0, 1)  # the probability that a match lies above each edge
-
-    def apart(chances: np.ndarray) -> np.ndarray:
-        return np.ascontiguousarray(-np.expm1(log_connected(largest, chances)[:, sizes - 1]))
-
-    node, weight = np.polynomial.legendre.leggauss(NODES)
-    total = np.zeros(len(sizes))
-    for (lower, upper), width, red in zip(pairwise(above), np.diff(edges), heights, strict=True):
-        rise = lower - upper
-        if red == 0.0:
+    largest, total = int(sizes.max(initial=1)), np.zeros(len(sizes))
+    for step in steps_down(model):
+        if step.red == 0.0:
             continue
-        if rise <= 0.0:
-            total += red * width * apart(np.array([upper]))[0]
-            continue
-        doublings = max(0, int(np.ceil(np.log2(rise * largest))))
-        ends = upper + rise * np.concatenate([[0.0], 0.5 ** np.arange(doublings, -1, -1)])
-        for low, high in pairwise(ends):
-            chances = np.minimum(1.0, low + (high - low) * (node + 1) / 2)
-            total += red * width / rise * (high - low) / 2 * (weight @ apart(chances))
+        for depths, weights in panels(step.width, 1 / max(step.green * largest, 1 / step.width), NODES):
+            chances = np.minimum(1.0, step.seen_green + step.green * depths)
+            apart = -np.expm1(log_connected(largest, chances)[:, sizes - 1])
+            total += step.red * (weights @ np.ascontiguousarray(apart))
     return total
 
 
@@ -231,20 +210,12 @@ def node_bound(model: SimilarityModel, sizes: ArrayLike, *, printed: bool = True
 
     Parameters
     ----------
-    model : SimilarityModel
-    sizes : sequence of int
-        The cluster sizes :math:`|V_i|`, each at least 1.
-    printed : bool, keyword only
-        The printed sum, or the corrected one.
+    model, sizes, printed
+        As for `edge_bound`.
 
     Returns
     -------
     float
-
-    Raises
-    ------
-    ValueError
-        If a size is not a positive integer.
 
     See Also
     --------
@@ -300,7 +271,7 @@ def evidence_bound(model: SimilarityModel, sizes: ArrayLike, *, delta: float = 0
     model : SimilarityModel
         The true densities, which the ordering knows; any two.
     sizes : sequence of int
-        The cluster sizes :math:`|V_i|`, each at least 1.
+        The cluster sizes :math:`|V_i|`, each at least 1; a ValueError otherwise.
     delta : float, keyword only
         δ in [0, 1], as for the ordering; with 0, the default, no record is placed without a question.
 
@@ -309,13 +280,6 @@ def evidence_bound(model: SimilarityModel, sizes: ArrayLike, *, delta: float = 0
     float
         For δ = 0 the first of the bounds above, and for δ > 0 the first of those with δ. Both hold for every arrival
         order that is independent of the similarities.
-
-    Raises
-    ------
-    ValueError
-        If a size is not a positive integer, or `delta` is out of its range.
-    TypeError
-        If `model` is not a model.
 
     See Also
     --------

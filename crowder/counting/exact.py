@@ -23,7 +23,7 @@ from crowder.resolution import cluster_sizes
 with needing("symbolic"):
     import sympy as sp
 
-__all__ = ["connected_exactly", "expected_queries_exact"]
+__all__ = ["expected_queries_exact"]
 
 
 def expected_queries_exact(model: SimilarityModel, sizes: Sequence[int], ordering: str = "edge") -> Fraction:
@@ -32,19 +32,13 @@ def expected_queries_exact(model: SimilarityModel, sizes: Sequence[int], orderin
     Parameters
     ----------
     model : SimilarityModel
-        Edges and heights must be whole numbers or fractions, and the masses exactly one.
-    sizes : sequence of int
-        The cluster sizes, each at least 1.
-    ordering : {"edge", "node"}
+        Edges and heights must be whole numbers or fractions, and the masses exactly one; a ValueError otherwise.
+    sizes, ordering
+        As for `crowder.expected_queries`.
 
     Returns
     -------
     Fraction
-
-    Raises
-    ------
-    ValueError
-        For sizes or an ordering invalid in `crowder.expected_queries`, or an inexact model.
 
     See Also
     --------
@@ -103,26 +97,22 @@ def _rational(value: Any) -> Any:
     return sp.QQ(int(value.numerator), int(value.denominator))
 
 
-def connected_exactly(m: int, p: Any) -> list:
-    """The probabilities that the random graphs G(1, p), ..., G(m, p) are connected, in the arithmetic of p.
+def _connected(m: int, p: Any) -> list:
+    """The probabilities that the random graphs G(1, p), ..., G(m, p) are connected, for a polynomial p.
 
     Gilbert's recursion: otherwise the first vertex is in a component of k < n vertices. It subtracts, which loses no
     digits in fractions, and is thus independent of `crowder.counting.expected.log_connected`.
     """
-    m, chance = checks.whole(m, "m", most=checks.MOST_RECORDS), list[Any]()
-    try:
-        absent = 1 - p
-    except TypeError:
-        raise TypeError(f"p must be a number or an expression, not {p!r}") from None
+    chance: list[Any] = []
     for n in range(1, m + 1):
-        apart = sum(comb(n - 1, k - 1) * chance[k - 1] * absent ** (k * (n - k)) for k in range(1, n))
+        apart = sum(comb(n - 1, k - 1) * chance[k - 1] * (1 - p) ** (k * (n - k)) for k in range(1, n))
         chance.append(1 + 0 * p - apart)
     return chance
 
 
 def _edge_integrand(F_g: Any, F_r: Any, f_r: Any, many: Counter, x: Any) -> Any:
     """The integrand of the formula for edge ordering, as a polynomial in the level."""
-    chance = connected_exactly(max(many, default=1), 1 - F_g)
+    chance = _connected(max(many, default=1), 1 - F_g)
     numbers = {
         m: {a: comb(m, a) * chance[a - 1] * _power(F_g, a * (m - a)) for a in range(1, m + 1)} for m in many
     }  # fmt: skip

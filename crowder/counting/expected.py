@@ -85,8 +85,6 @@ def expected_queries(
     ValueError
         If a size is not a positive integer, the ordering or the arrival order is unknown, an arrival order is given for
         edge ordering, or `nodes` is less than 1.
-    TypeError
-        If `nodes` is not a whole number.
 
     See Also
     --------

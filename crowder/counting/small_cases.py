@@ -5,55 +5,21 @@ For small instances, such as the Disney records of Figure 1. Plain Python, exact
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import combinations
 from math import factorial
-from typing import Any
 
 from crowder import checks
 
-__all__ = ["orders_by_questions", "partitions", "questions_of_order"]
+__all__ = ["orders_by_questions", "partitions"]
 
 #: The largest number of records: with seven, all orders of the pairs take about a minute, with eight a day.
 MOST_ORDERED = 7
 
 #: The largest number of records: fifteen have a billion partitions.
 MOST_PARTITIONED = 15
-
-
-def questions_of_order(order: Iterable[tuple[int, int]], labels: Sequence) -> list[tuple[int, int]]:
-    """The pairs that are asked about, since no earlier answers imply them, when all come in the given order.
-
-    Section "The two heuristic algorithms"; `labels` are the true clusters. Written for clarity: O(n) for each pair.
-
-    Examples
-    --------
-    >>> questions_of_order([(0, 1), (1, 2), (0, 2)], "aab")  # a match, a non-match, and an implied non-match
-    [(0, 1), (1, 2)]
-    """
-    labels = _labels(labels)
-    n = len(labels)
-    component = [frozenset([record]) for record in range(n)]
-    different: set[frozenset] = set()  # pairs of components
-    asked = []
-    for i, j in _pairs(order):
-        if not (0 <= min(i, j) and max(i, j) < n and i != j):
-            raise ValueError(f"{(i, j)} must be two different records out of {n}, 0 to {n - 1}")
-        a, b = component[i], component[j]
-        if a == b or frozenset([a, b]) in different:
-            continue
-        asked.append((i, j))
-        if labels[i] == labels[j]:
-            union = a | b
-            for record in union:
-                component[record] = union
-            different = {frozenset(union if part in (a, b) else part for part in pair) for pair in different}
-        else:
-            different.add(frozenset([a, b]))
-    return asked
 
 
 def orders_by_questions(labels: Sequence) -> dict[int, int]:
@@ -68,7 +34,7 @@ def orders_by_questions(labels: Sequence) -> dict[int, int]:
     >>> orders_by_questions("aab")  # two questions out of three, unless both non-matches come first
     {2: 4, 3: 2}
     """
-    labels = _labels(labels)
+    labels = checks.labels(list(labels) if isinstance(labels, str) else labels).tolist()
     if len(labels) > MOST_ORDERED:
         raise ValueError(f"labels must have at most {MOST_ORDERED} records, not {len(labels)}: it would take too long")
     pairs = list(combinations(range(len(labels)), 2))
@@ -100,17 +66,6 @@ def orders_by_questions(labels: Sequence) -> dict[int, int]:
     orders = factorial(len(pairs))
     chances = shares(start, frozenset())
     return {questions: int(orders * chances[questions]) for questions in sorted(chances)}
-
-
-def _labels(labels: Any) -> tuple[int, ...]:
-    return tuple(checks.labels(list(labels) if isinstance(labels, str) else labels).tolist())
-
-
-def _pairs(order: Any) -> list[tuple[int, int]]:
-    try:
-        return [(operator.index(i), operator.index(j)) for i, j in order]
-    except (TypeError, ValueError):
-        raise ValueError(f"order must be a list of pairs of record numbers, not {order!r}") from None
 
 
 def partitions(n: int) -> Iterator[tuple[int, ...]]:

@@ -59,8 +59,6 @@ TABLE = {
         Row(lambda: expected_queries_in_order(M, 5), TypeError, "arrivals must be"),
         Row(lambda: likelihood.prob_wrong_first(M, 1, 2.5), TypeError, "wrong must be"),
         Row(lambda: likelihood.product_tv(M, -1), ValueError, "size must be"),
-        Row(lambda: small_cases.questions_of_order([(0, 5)], [0, 0]), ValueError, "(0, 5) must be two different"),
-        Row(lambda: small_cases.questions_of_order([(0, 0.5)], [0, 0]), ValueError, "order must be a list of pairs"),
         Row(lambda: small_cases.orders_by_questions([0] * 30), ValueError, "labels must have at most 7 records"),
         Row(lambda: small_cases.partitions(10**30), ValueError, "n must be at most 15"),
         Row(lambda: limits.edge_limit(-1), ValueError, "ratio must be a finite number, at least 0, not -1"),

@@ -8,10 +8,10 @@ import in_fractions
 import pytest
 import sympy as sp
 from naive import labels_of, splits
+from reference import ask_in_order
 
 import crowder as cr
-from crowder.counting.exact import connected_exactly
-from crowder.counting.small_cases import orders_by_questions, questions_of_order
+from crowder.counting.small_cases import orders_by_questions
 from crowder.models import StepDensity
 
 HALF, QUARTER, THIRD = Fraction(1, 2), Fraction(1, 4), Fraction(1, 3)
@@ -41,10 +41,14 @@ def within_steps(items, fallen):
 def edge_mean(labels, green, red):
     """Over the steps of the pairs, of masses `green` and `red`, and the orders within steps."""
     pairs, total = list(combinations(range(len(labels)), 2)), 0
+
+    def truth(i, j):
+        return labels[i] == labels[j]
+
     for fallen in product(range(len(green)), repeat=len(pairs)):
-        chance = prod((green if labels[i] == labels[j] else red)[s] for (i, j), s in zip(pairs, fallen, strict=True))
+        chance = prod((green if truth(i, j) else red)[s] for (i, j), s in zip(pairs, fallen, strict=True))
         if chance:
-            counts = [len(questions_of_order(order, labels)) for order in within_steps(pairs, fallen)]
+            counts = [len(ask_in_order(order, len(labels), truth)) for order in within_steps(pairs, fallen)]
             total += chance * Fraction(sum(counts), len(counts))
     return total
 
@@ -86,17 +90,8 @@ def test_counts_of_a_model_are_the_means_over_steps_and_orders(name, sizes, orde
 def test_few_records_and_numbers_of_sympy(ordering):
     found = [cr.expected_queries_exact(cr.uniform(), sizes, ordering) for sizes in ([], [1], [4])]
     assert found == [0, 0, 3]  # one cluster: its matches alone
-    assert cr.expected_queries_exact(cr.dist1(sp.Rational(1, 3)), [3, 2], ordering) == cr.expected_queries_exact(
-        cr.dist1(THIRD), [3, 2], ordering
-    )
-
-
-def test_connection_in_fractions_and_as_a_polynomial():
-    p = sp.Symbol("p")
-    assert sp.expand(connected_exactly(3, p)[-1]) == 3 * p**2 - 2 * p**3  # two or three edges of three
-    with pytest.raises(TypeError, match="p must be a number or an expression, not 'x'"):
-        connected_exactly(3, "x")
-    assert connected_exactly(12, THIRD) == in_fractions.connected(12, THIRD)[1:]
+    ours, of_sympy = (cr.expected_queries_exact(cr.dist1(x), [3, 2], ordering) for x in (THIRD, sp.Rational(1, 3)))
+    assert ours == of_sympy
 
 
 def test_what_is_not_exact_is_refused():
