@@ -36,7 +36,7 @@ collect_ignore = ["faults", "conftest.py", "book/conftest.py"]
 
 #: The files that take longest go first, each to one worker, which keeps what it has built.
 LONGEST = ("tiny_pages", "run", "check", "alone", "charts", "learned_ordering", "journal",
-           "noisy_ordering", "expected", "audit")  # fmt: skip
+           "noisy", "expected", "audit")  # fmt: skip
 #: One opened page is like another: these tests come last, one by one, so that the workers end together.
 LAST = "test_pages"
 #: Seconds for a build of the quick book.

@@ -6,7 +6,7 @@ from math import log
 import numpy as np
 import pytest
 
-from crowder.beyond import errors as error_rates
+from crowder.beyond import errors
 from crowder.beyond.answers import Answers
 from crowder.beyond.errors import PRIOR, ErrorRates, learn_errors
 
@@ -105,7 +105,7 @@ def test_every_round_of_em_increases_what_it_maximises(monkeypatch):
     answers, same = crowd(np.random.default_rng(5), 120, [None], RATES, 3)
     soft, found = np.where(same, 0.9, 0.2), []
     for rounds in range(1, 30):
-        monkeypatch.setattr(error_rates, "ROUNDS", rounds)
+        monkeypatch.setattr(errors, "ROUNDS", rounds)
         found.append(objective(answers, soft, learn_errors(answers, soft)))
     assert np.diff(found).min() > -1e-9 and found[-1] - found[0] > 0.1
 
