@@ -1,16 +1,12 @@
 """An ordering for a crowd that errs, which asks where the clustering is least certain and revises it; `resolve`.
 
 `crowder.Ordering` never asks what an earlier answer implies, so it never meets a contradiction. Here such questions are
-asked on purpose. Every answer is kept as evidence (`crowder.beyond.ErrorRates`), the clusters are the likeliest given
-all of it, and the next question is about the decision with the most expected wrong pairs (`crowder.beyond.clustering`):
-two clusters that may be one, or a cluster that may be two. So extra questions are asked where they are needed: a wrong
-*same* is found by asking across the weakest cut of a cluster, a wrong *different* by asking about other records of the
-two clusters. `resolve` makes clusters from answers that exist already. It goes beyond the paper.
+asked on purpose, and every answer is kept as evidence: a wrong *same* is found by asking across the weakest cut of a
+cluster, a wrong *different* by asking about other records of the two clusters. It goes beyond the paper.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
@@ -35,150 +31,13 @@ from crowder.beyond.clustering import (
     tally,
     weak_cuts,
 )
-from crowder.beyond.errors import ErrorRates, informative, learn_errors
+from crowder.beyond.errors import ErrorRates, check_answers, informative, learn_errors
 from crowder.checks import Seed, Shown
 from crowder.oracles import Crowd, answer_and_worker, begin, callable_oracle, checked, record_number
 from crowder.pairs import candidates, unpack
 from crowder.resolution import by_first_record
 
-__all__ = [
-    "NoisyOrdering", "Resolved", "RevisingOrdering", "resolve",
-]  # fmt: skip
-
-
-class RevisingOrdering(Shown, ABC):
-    """Base class: `ask` returns the next question, `tell` keeps its answer, `clusters` is the best clustering so far.
-
-    It stands in a module of its own so that a journal (`crowder_tool.Journal`), which takes every subclass, need
-    not load `crowder.beyond.NoisyOrdering`.
-
-    Parameters
-    ----------
-    similarity : array_like or scipy.sparse matrix
-        Symmetric (n, n), condensed in ``pdist`` order, or sparse with the candidate pairs stored; in [0, 1]. Pairs that
-        are not candidates are not asked about.
-
-    Raises
-    ------
-    ValueError
-        If the similarity is not one of these.
-    """
-
-    def __init__(self, similarity: ArrayLike) -> None:
-        self._candidates = candidates(similarity)
-        self.n = self._candidates.n
-        self._asked = np.zeros((self.n, self.n), np.int32)  # answers about each pair, including unsure ones
-        self._answers: list[tuple[int, int, bool | None, Hashable]] = []
-        self._pending: tuple[int, int] | None = None
-
-    def _facts(self) -> dict[str, Any]:
-        return {"records": self.n, "answers": self.n_answers}
-
-    @abstractmethod
-    def next_question(self) -> tuple[int, int] | None:
-        """The pair of records to ask about next, None at the end. An unsure answer counts as an answer."""
-
-    @property
-    @abstractmethod
-    def clusters(self) -> np.ndarray:
-        """The cluster of each record given the answers so far, shape (n,), int64."""
-
-    @property
-    def n_answers(self) -> int:
-        """The number of answers so far, unsure ones included; two answers about one pair count as two."""
-        return len(self._answers)
-
-    @property
-    def answers(self) -> list[tuple[int, int, bool | None, Hashable]]:
-        """All answers in order: two records, whether the worker said "same" (None if unsure), and the worker."""
-        return list(self._answers)
-
-    def ask(self) -> tuple[int, int] | None:
-        """The next question, None at the end. Calling it again before `tell` returns the same pair."""
-        if self._pending is None:
-            self._pending = self.next_question()
-        return self._pending
-
-    def tell(self, pair: tuple[int, int], same: bool | None, worker: Hashable = None) -> None:
-        """Keep the answer to the open question.
-
-        Parameters
-        ----------
-        pair : tuple of int
-            The pair that `ask` returned, in either order.
-        same : bool or None
-            None means unsure: an answer that was paid for, but is no evidence.
-        worker : hashable, optional
-            The name of the worker who gave it.
-
-        Raises
-        ------
-        ValueError
-            If this pair is not the open question; nothing is kept.
-        TypeError
-            If `same` is neither a boolean nor None, or `worker` is not hashable; nothing is kept.
-        """
-        if self._pending is None or not self._is_open(pair):
-            state = "no question is open" if self._pending is None else f"the open question is {self._pending}"
-            raise ValueError(f"pair {pair!r} was not asked: {state}")
-        self.learn(self._pending, same, worker)
-
-    def learn(self, pair: tuple[int, int], same: bool | None, worker: Hashable = None) -> None:
-        """Keep an answer about any pair, from a question sheet for example; parameters as in `tell`.
-
-        Raises
-        ------
-        ValueError
-            If these are not two different records; nothing is kept.
-        TypeError
-            As in `tell`.
-        """
-        try:
-            i, j = (record_number(record) for record in pair)
-        except (TypeError, ValueError):
-            raise TypeError(f"pair must be two record numbers, not {pair!r}") from None
-        if not (0 <= min(i, j) and max(i, j) < self.n and i != j):
-            raise ValueError(f"{(i, j)} must be two different records out of {self.n}, 0 to {self.n - 1}")
-        same, worker = checked(same, worker, f"the answer to {(i, j)}")
-        if self._is_open(pair):
-            self._pending = None
-        self._learn(i, j, same, worker)
-
-    def _is_open(self, pair: Any) -> bool:
-        """Whether this is the open question, in either order."""
-        try:
-            i, j = pair
-            return {i, j} == set(self._pending or ())
-        except (TypeError, ValueError):  # not two values, or not record numbers
-            return False
-
-    def _learn(self, i: int, j: int, same: bool | None, worker: Hashable = None) -> None:
-        """Keep an answer; a subclass may draw its conclusions here."""
-        for pair in ((i, j), (j, i)):
-            self._asked[pair] += 1
-        self._answers.append((i, j, same, worker))
-
-    def run(self, oracle: Crowd, budget: int | None = None) -> np.ndarray:
-        """Ask `oracle` until nothing is left to ask, or until there are `budget` answers in all; return `clusters`.
-
-        Parameters
-        ----------
-        oracle : callable
-            ``oracle(i, j)`` returns True, False, None (unsure), or a tuple of one of these and the worker. If it has a
-            method ``vote``, that is called with the number of answers about the pair so far (`crowder.oracles`).
-        budget : int, optional
-
-        Raises
-        ------
-        TypeError
-            If `oracle` is not callable or an answer is not one of these; the answers before it are kept, and `run` can
-            be called again.
-        """
-        begin(callable_oracle(oracle), self)
-        most = None if budget is None else checks.whole(budget, "budget")
-        while (most is None or self.n_answers < most) and (pair := self.ask()) is not None:
-            self.tell(pair, *answer_and_worker(oracle, *pair, int(self._asked[pair])))
-        return self.clusters
+__all__ = ["NoisyOrdering", "Resolved", "resolve"]
 
 
 #: Limits of the correlation of similarities. An undamped sum outweighs every answer; one that is damped to its mean
@@ -225,9 +84,10 @@ class Resolved:
     clusters : ndarray of int64, shape (n,)
         The cluster of each record, numbered in order of their first record.
     given_others : ndarray of float64, shape (n,)
-        The probability that a record belongs where it is, *if all others are where they belong*. It is conditional and
-        optimistic: see Notes. If the rates were learned, it is multiplied by the probability that the answers are not
-        noise.
+        The probability that a record belongs where it is, *if all others are where they belong*; too high where others
+        are misplaced as well (the chapter *Real crowds* of the book has a reliability curve). If the rates were
+        learned, it is multiplied by the probability that the answers are not noise, which is judged by how often they
+        contradict the clusters (`crowder.beyond.errors.informative`).
     errors : ErrorRates
         The rates of error, given or learned.
     n_answers : int
@@ -237,12 +97,6 @@ class Resolved:
     --------
     crowder.beyond.resolve : makes it from answers.
     crowder.beyond.NoisyOrdering : makes it while it asks.
-
-    Notes
-    -----
-    If other records are misplaced as well, the probability is too high; the chapter *Real crowds* of the book has a
-    reliability curve. Whether the answers are noise is judged by how often they contradict the clusters
-    (`crowder.beyond.errors.informative`).
 
     Examples
     --------
@@ -261,7 +115,7 @@ class Resolved:
             object.__setattr__(self, name, checks.owned(getattr(self, name)))
 
 
-class NoisyOrdering(RevisingOrdering):
+class NoisyOrdering(Shown):
     r"""Ask about the decision with the most expected wrong pairs, and keep the likeliest clusters.
 
     A decision separates two clusters, or keeps the two sides of a cut through a cluster together. With the log-odds λ
@@ -346,18 +200,16 @@ class NoisyOrdering(RevisingOrdering):
     """
 
     def __init__(
-        self,
-        similarity: ArrayLike,
-        *,
-        errors: ErrorRates | None = None,
-        doubt: float = 1e-3,
-        rng: Seed | None = None,
+        self, similarity: ArrayLike, *, errors: ErrorRates | None = None, doubt: float = 1e-3, rng: Seed | None = None
     ) -> None:
-        if (n := candidates(similarity).n) > MOST_RECORDS:
+        self._candidates = candidates(similarity)
+        self.n = n = self._candidates.n
+        if n > MOST_RECORDS:
             raise ValueError(f"NoisyOrdering is for at most {MOST_RECORDS:,} records, not {n:,}: time and memory grow "
                              "with n². Resolve groups of records that share no candidate pair one by one, or use "
                              "EdgeOrdering with a MajorityVote")  # fmt: skip
-        super().__init__(similarity)
+        self._answers: list[tuple[int, int, bool | None, Hashable]] = []
+        self._pending: tuple[int, int] | None = None
         self._rng = checks.generator(rng, "ties and starts")
         if checks.probability(doubt, "doubt") == 1:
             raise ValueError(f"doubt must be in [0, 1), not {doubt!r}")
@@ -365,14 +217,14 @@ class NoisyOrdering(RevisingOrdering):
         if errors is not None:
             checks.kind(errors, ErrorRates, "errors must be ErrorRates")
         self._given = errors
-        n, (values, codes) = self.n, self._candidates.listed()
+        values, codes = self._candidates.listed()
         falling = np.lexsort((self._rng.random(len(values)), -values))
         self._i, self._j = unpack(codes[falling])
         self._tied = np.unique(-values[falling], return_inverse=True)[1]
         self._rank = np.full((n, n), len(values))
         self._rank[self._i, self._j] = self._rank[self._j, self._i] = np.arange(len(values))
         self._s = np.zeros((n, n))
-        self._asked[self._rank == len(values)] = 1  # these are no candidates
+        self._free = self._rank < len(values)  # candidates without an answer
         self._table, self._votes = Answers(n), defaultdict[tuple[int, int], tuple[list, list]](lambda: ([], []))
         self._labels = np.arange(n)
         self._update_at: float = FIRST_UPDATE
@@ -419,12 +271,12 @@ class NoisyOrdering(RevisingOrdering):
         np.fill_diagonal(self._e, 0.0)
         self._e[self._i, self._j] = self._e[self._j, self._i] = odds - self._base
         self.correlation = float(np.clip(correlation(self._e, self.clusters), *CORRELATIONS))
-        self._by_sums = sums_tell(self._e, self._asked == 0, self.clusters, self.correlation)
+        self._by_sums = sums_tell(self._e, self._free, self.clusters, self.correlation)
 
     def _tally(self) -> None:
         self._size = np.bincount(self._labels, minlength=self.n)
         self._answered, self._similar, self._unasked = (
-            tally(values, self._labels) for values in (self._s, self._e, self._asked == 0)
+            tally(values, self._labels) for values in (self._s, self._e, self._free)
         )
         self._nearest = self._similar if self._by_sums else most(self._e, self._labels)  # unused by sums
 
@@ -452,20 +304,100 @@ class NoisyOrdering(RevisingOrdering):
         self._labels = likeliest(self._evidence(), self._cost, start=self._labels, rng=self._rng, starts=starts)
         self._tally()
 
-    # --- answers ------------------------------------------------------------------------------------------------------
+    # --- questions and answers ----------------------------------------------------------------------------------------
 
-    def _learn(self, i: int, j: int, same: bool | None, worker: Hashable = None) -> None:
+    def _facts(self) -> dict[str, Any]:
+        return {"records": self.n, "answers": self.n_answers}
+
+    @property
+    def n_answers(self) -> int:
+        """The number of answers so far, unsure ones included; two answers about one pair count as two."""
+        return len(self._answers)
+
+    @property
+    def answers(self) -> list[tuple[int, int, bool | None, Hashable]]:
+        """All answers in order: two records, whether the worker said "same" (None if unsure), and the worker."""
+        return list(self._answers)
+
+    def ask(self) -> tuple[int, int] | None:
+        """The next question, None at the end. Calling it again before `tell` returns the same pair."""
+        if self._pending is None:
+            across, least = self._across()
+            self._pending = self._inside(least) or across or self._across(fitted=True)[0]
+        return self._pending
+
+    def tell(self, pair: tuple[int, int], same: bool | None, worker: Hashable = None) -> None:
+        """Keep the answer to the open question.
+
+        Parameters
+        ----------
+        pair : tuple of int
+            The pair that `ask` returned, in either order.
+        same : bool or None
+            None means unsure: an answer that was paid for, but is no evidence.
+        worker : hashable, optional
+            The name of the worker who gave it.
+
+        A ValueError if this pair is not the open question; otherwise errors as in `learn`. Nothing is then kept.
+        """
+        if self._pending is None or not self._is_open(pair):
+            state = "no question is open" if self._pending is None else f"the open question is {self._pending}"
+            raise ValueError(f"pair {pair!r} was not asked: {state}")
+        self.learn(self._pending, same, worker)
+
+    def learn(self, pair: tuple[int, int], same: bool | None, worker: Hashable = None) -> None:
+        """Keep an answer about any pair, from a question sheet for example; parameters as in `tell`.
+
+        A ValueError if these are not two different records, or the worker is a missing value such as NaN; a TypeError
+        if `same` is neither a boolean nor None, or `worker` is not hashable. Nothing is then kept.
+        """
+        try:
+            i, j = (record_number(record) for record in pair)
+        except (TypeError, ValueError):
+            raise TypeError(f"pair must be two record numbers, not {pair!r}") from None
+        if not (0 <= min(i, j) and max(i, j) < self.n and i != j):
+            raise ValueError(f"{(i, j)} must be two different records out of {self.n}, 0 to {self.n - 1}")
+        same, worker = checked(same, worker, f"the answer to {(i, j)}")
         self._keep(i, j, same, worker)
+        if self._is_open(pair):
+            self._pending = None
         a, b = self._labels[i], self._labels[j]
         if self.n_answers >= self._update_at:
             self._update()
         elif same is not None and same != (a == b):
             self._reconsider(a, b)
 
+    def _is_open(self, pair: Any) -> bool:
+        """Whether this is the open question, in either order."""
+        try:
+            i, j = pair
+            return {i, j} == set(self._pending or ())
+        except (TypeError, ValueError):  # not two values, or not record numbers
+            return False
+
+    def run(self, oracle: Crowd, budget: int | None = None) -> np.ndarray:
+        """Ask `oracle` until nothing is left to ask, or until there are `budget` answers in all; return `clusters`.
+
+        Parameters
+        ----------
+        oracle : callable
+            ``oracle(i, j)`` returns True, False, None (unsure), or a tuple of one of these and the worker. If it has a
+            method ``vote``, that is called, with the number 0: no pair is asked about twice (`crowder.oracles`).
+        budget : int, optional
+
+        A TypeError if `oracle` is not callable or an answer is not one of these; the answers before it are kept, and
+        `run` can be called again.
+        """
+        begin(callable_oracle(oracle), self)
+        most = None if budget is None else checks.whole(budget, "budget")
+        while (most is None or self.n_answers < most) and (pair := self.ask()) is not None:
+            self.tell(pair, *answer_and_worker(oracle, *pair, 0))
+        return self.clusters
+
     def _keep(self, i: int, j: int, same: bool | None, worker: Hashable) -> None:
         """Add an answer to the evidence, but leave the clusters as they are."""
-        super()._learn(i, j, same, worker)
-        self._table.add(i, j, same, worker)
+        self._table.add(i, j, same, worker)  # may refuse the worker
+        self._answers.append((i, j, same, worker))
         change = 0.0
         if same is not None:
             said, workers = self._votes[min(i, j), max(i, j)]
@@ -476,7 +408,8 @@ class NoisyOrdering(RevisingOrdering):
             between = self._labels[x], self._labels[y]  # what a cluster has with itself is not used
             self._s[x, y] += change
             self._answered[between] += change
-            self._unasked[between] -= self._asked[x, y] == 1
+            self._unasked[between] -= self._free[x, y]
+            self._free[x, y] = False
 
     def take(self, answers: Answers) -> None:
         """Learn from answers that exist already, in their order, until the clusters no longer change.
@@ -493,7 +426,7 @@ class NoisyOrdering(RevisingOrdering):
         TypeError
             If they are not `Answers`.
         """
-        checks.kind(answers, Answers, "answers must be Answers")
+        check_answers(answers)
         if answers.n > self.n:
             raise ValueError(f"answers must be about the {self.n} records, 0 to {self.n - 1}, but name {answers.n - 1}")
         pairs, workers = answers.pairs[answers.pair].tolist(), answers.workers
@@ -520,15 +453,11 @@ class NoisyOrdering(RevisingOrdering):
             self._labels[records] = found
             self._tally()
 
-    # --- questions ----------------------------------------------------------------------------------------------------
+    # --- the next question --------------------------------------------------------------------------------------------
 
     def _weak_cuts(self) -> tuple:
         order_by = self._s - 1e-9 * self._rank
         return weak_cuts(self._s, self._e, self._labels, self._base, self.correlation, order_by)
-
-    def next_question(self) -> tuple[int, int] | None:
-        across, least = self._across()
-        return self._inside(least) or across or self._across(fitted=True)[0]
 
     def _across(self, fitted: bool = False) -> tuple[tuple[int, int] | None, float]:
         """The question about the most urgent pair of clusters, and its urgency."""
@@ -560,7 +489,7 @@ class NoisyOrdering(RevisingOrdering):
     def _closest(self, here: np.ndarray, there: np.ndarray) -> tuple[int, int] | None:
         """The most similar pair between two groups that has no answer, None if there is none."""
         within = np.ix_(here, there)
-        rank = np.where(self._asked[within] == 0, self._rank[within], CLOSED)
+        rank = np.where(self._free[within], self._rank[within], CLOSED)
         x, y = np.unravel_index(rank.argmin(), rank.shape)
         return (int(here[x]), int(there[y])) if rank[x, y] < CLOSED else None
 
@@ -578,13 +507,7 @@ class NoisyOrdering(RevisingOrdering):
         return Resolved(self.clusters, seen * given_others, self.errors, self.n_answers)
 
 
-def resolve(
-    answers: Any,
-    similarity: ArrayLike | None = None,
-    *,
-    n: int | None = None,
-    rng: Seed,
-) -> Resolved:
+def resolve(answers: Any, similarity: Any = None, *, n: int | None = None, rng: Seed) -> Resolved:
     """The likeliest clusters, given answers that exist already.
 
     Parameters
@@ -605,8 +528,7 @@ def resolve(
     Raises
     ------
     ValueError, TypeError
-        As `Answers.read`; if the answers name records that do not exist; if `n` is not that of the similarity; or if
-        there are more than 4,000.
+        As `Answers.read` and `NoisyOrdering`; or if `n` is not that of the similarity.
 
     See Also
     --------
@@ -620,9 +542,8 @@ def resolve(
     the share of matches among them is the prior of a match, and clusters that nobody compared with a record are not
     taken for its own.
 
-    If the answers contradict the clusters as often as if they had nothing to do with the records
-    (`crowder.beyond.errors.informative`), the clusters are still the likeliest if they have, but ``given_others``
-    is small.
+    If the answers contradict the clusters as often as if they had nothing to do with the records, the clusters are
+    still the likeliest if they have, but ``given_others`` is small.
 
     Examples
     --------
@@ -636,21 +557,18 @@ def resolve(
     (array([0, 0, 0, 1, 1]), array([0.84, 0.84, 0.84, 0.81, 0.81]))
     """
     given = None if n is None else checks.whole(n, "n, the number of records,")
-    pairs = None if similarity is None else candidates(similarity)
-    if pairs is not None:
-        if given not in (None, pairs.n):
-            raise ValueError(f"n must be {pairs.n}, the number of records of similarity, not {given}; leave it out")
-        given = pairs.n
+    if similarity is not None:
+        similarity = candidates(similarity)
+        if given not in (None, similarity.n):
+            raise ValueError(f"n must be {similarity.n}, the number of records of similarity, not {given}")
+        given = similarity.n
     if not isinstance(answers, Answers):
         answers = Answers.read(answers, given)
     records = answers.n if given is None else given
-    if records < answers.n:
-        what = "n" if pairs is None else "the number of records of similarity"
-        raise ValueError(f"{what} must be at least {answers.n}, since the answers name record {answers.n - 1}")
     if records > MOST_RECORDS:
         raise ValueError(f"answers must be about at most {MOST_RECORDS:,} records, not {records:,}; number those that "
                          "they name 0, 1, 2, ..., or resolve groups that no answer connects one by one")  # fmt: skip
-    values = np.zeros((records, records)) if similarity is None else similarity
+    values: Any = np.zeros((records, records)) if similarity is None else similarity
     ordering = NoisyOrdering(values, rng=rng)
     ordering.take(answers)
     return replace(ordering.resolved, n_answers=len(answers))

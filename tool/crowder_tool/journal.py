@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from crowder import checks, oracles
-from crowder.beyond.noisy import RevisingOrdering
+from crowder.beyond.noisy import NoisyOrdering
 from crowder.orderings import Ordering
 from crowder_tool.answer_file import AnswerFile, Entry
 from crowder_tool.record_file import encodable
@@ -126,7 +126,7 @@ class Journal:
     def begin(self, ordering: Any) -> None:
         """Check that the stored answers are about the records of this ordering. `Ordering.run` calls it; call it before
         ``ask``."""
-        checks.kind(ordering, (Ordering, RevisingOrdering), "ordering must be an ordering, such as EdgeOrdering")
+        checks.kind(ordering, (Ordering, NoisyOrdering), "ordering must be an ordering, such as EdgeOrdering")
         pairs, digest = ordering._candidates, blake2b(digest_size=16)
         for part in (*pairs.listed(), getattr(pairs, "tables", None)):
             if part is not None:

@@ -10,7 +10,7 @@ from shared import f1
 import crowder as cr
 from crowder.beyond import noisy
 from crowder.beyond.clustering import correlation, most, sums_tell, tally
-from crowder.beyond.noisy import CORRELATIONS, RevisingOrdering
+from crowder.beyond.noisy import CORRELATIONS
 
 
 def invented(sizes, seed, model=None):
@@ -72,7 +72,7 @@ def test_sums_are_kept_while_answers_come():
         np.testing.assert_array_equal(ordering._size, np.bincount(ordering._labels, minlength=20))
         for values, sums in (
             (ordering._s, ordering._answered), (ordering._e, ordering._similar),
-            (ordering._asked == 0, ordering._unasked),
+            (ordering._free, ordering._unasked),
         ):  # fmt: skip
             apart = ~np.eye(20, dtype=bool)  # what a cluster has with itself is not used
             np.testing.assert_allclose(sums[apart], tally(values, ordering._labels)[apart], atol=1e-9)
@@ -116,7 +116,7 @@ def test_where_sums_mislead_the_most_similar_pair_counts(misleading, monkeypatch
     ordering, by_sums = cr.beyond.NoisyOrdering(similarity + similarity.T, rng=1), []
 
     def told(values, free, clusters, rho):
-        np.testing.assert_array_equal(free, (ordering._asked == 0) & ~np.eye(60, dtype=bool))
+        np.testing.assert_array_equal(free, ordering._free)
         return sums_tell(values, free, clusters, rho)
 
     monkeypatch.setattr(noisy, "sums_tell", told)
@@ -151,22 +151,18 @@ def test_whatever_is_answered_every_question_ends(said):
         assert len(set(clusters)) == (1 if said else 10)
 
 
-def test_an_oracle_is_asked_for_the_kth_vote_and_may_name_workers():
-    """Three votes on the only pair, each under its number; an unsure answer is a vote, too."""
-
-    class Again(RevisingOrdering):
-        clusters = None
-
-        def next_question(self):
-            return (0, 1) if self.n_answers < 3 else None
+def test_an_oracle_with_votes_is_asked_for_the_first_and_may_name_workers():
+    """Of each pair once, also where the answer is unsure."""
 
     class Crowd:
         def vote(self, i, j, number):
-            return None if number == 1 else True, f"worker {number}"
+            return None if i + j == 1 else False, f"worker {number} of {i + j}"
 
-    ordering = Again([0.5])
+    ordering = cr.beyond.NoisyOrdering([0.5] * 3, doubt=0, rng=1)
     ordering.run(Crowd())
-    assert [row[2:] for row in ordering.answers] == [(True, "worker 0"), (None, "worker 1"), (True, "worker 2")]
+    said = {(i + j, same, worker) for i, j, same, worker in ordering.answers}
+    assert said == {(1, None, "worker 0 of 1"), (2, False, "worker 0 of 2"), (3, False, "worker 0 of 3")}
+    assert ordering.n_answers == 3
 
 
 @pytest.mark.parametrize("bad", ["yes", 1, (True,), (True, "ann", 3), ("no", "ann"), (True, ["ann"]), np.nan])
@@ -198,6 +194,8 @@ def test_answers_are_told_once_and_what_cannot_be_learned_changes_nothing():
     ]:
         with pytest.raises(error, match=message):
             ordering.learn(pair, same)
+    with pytest.raises(ValueError, match="the worker is nan"):
+        ordering.tell((0, 1), True, np.nan)
     assert ordering.n_answers == 0 and ordering.ask() == (1, 0)
     ordering.learn((0, 2), False)  # another question stays open
     ordering.tell((0, 1), True)
