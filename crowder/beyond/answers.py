@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from crowder import checks
-from crowder.checks import MOST_RECORDS
 
 __all__ = ["Answers"]
 
@@ -57,7 +56,7 @@ class Answers:
 
     Notes
     -----
-    `add` takes O(1); each array is a copy, O(v).
+    `add` takes O(1); each array is a copy, O(v), and read-only, so that nobody takes it for the answers themselves.
 
     Examples
     --------
@@ -72,7 +71,7 @@ class Answers:
     """
 
     def __init__(self, n: int | None = None) -> None:
-        self._n = None if n is None else checks.whole(n, "n, the number of records,", most=MOST_RECORDS)
+        self._n = None if n is None else checks.whole(n, "n, the number of records,", most=checks.MOST_RECORDS)
         self._named = 0  # one more than the largest record named
         self._index: dict[tuple[int, int], int] = {}
         self._code: dict[Hashable, int] = {}
@@ -83,6 +82,9 @@ class Answers:
     def read(cls, rows: Any, n: int | None = None) -> Answers:
         """The answers in a table.
 
+        A ValueError or TypeError if a column is missing, or a row has another length or is refused by `add`. The
+        message names the row, from 0, and its content.
+
         Parameters
         ----------
         rows : DataFrame or iterable of tuple
@@ -90,16 +92,6 @@ class Answers:
             or ``(i, j, said, worker)``. Values as in `add`, but in a table None is a missing value, which is an error.
         n : int, optional
             The number of records.
-
-        Returns
-        -------
-        Answers
-
-        Raises
-        ------
-        ValueError, TypeError
-            If a column is missing, or a row has another length or is refused by `add`. The message names the row, from
-            0, and its content.
 
         Examples
         --------
@@ -137,6 +129,9 @@ class Answers:
     def add(self, i: int, j: int, said: Any, worker: Hashable = None) -> None:
         """Add an answer. If it is refused, what was added before stays as it was.
 
+        A ValueError if a record is negative or unknown, both are the same, or `said` has another form; a TypeError
+        if a record is not a whole number, or the worker is not hashable.
+
         Parameters
         ----------
         i, j : int
@@ -145,15 +140,8 @@ class Answers:
             True, "yes" or 1; False, "no" or 0; None or "unsure". Text in upper or lower case.
         worker : hashable, optional
             Who gave the answer. By default, one worker without a name.
-
-        Raises
-        ------
-        ValueError
-            If a record is negative or unknown, both are the same, or `said` is none of the above.
-        TypeError
-            If a record is not a whole number, or the worker is not hashable.
         """
-        i, j = (checks.whole(record, "a record", most=MOST_RECORDS - 1) for record in (i, j))
+        i, j = (checks.whole(record, "a record", most=checks.MOST_RECORDS - 1) for record in (i, j))
         if self._n is not None and max(i, j) >= self._n:
             known = f"there are n={self._n} records, 0 to {self._n - 1}" if self._n else "there are n=0 records"
             raise ValueError(f"record {max(i, j)} is unknown: {known}; renumber the records or correct n")
@@ -183,23 +171,30 @@ class Answers:
 
     @property
     def pairs(self) -> np.ndarray:
-        return np.array(list(self._index), dtype=np.int64).reshape(-1, 2)
+        return _fixed(list(self._index), np.int64).reshape(-1, 2)
 
     @property
     def pair(self) -> np.ndarray:
-        return np.array(self._votes[0], dtype=np.int64)
+        return _fixed(self._votes[0], np.int64)
 
     @property
     def yes(self) -> np.ndarray:
-        return np.array(self._votes[1], dtype=bool)
+        return _fixed(self._votes[1], bool)
 
     @property
     def worker(self) -> np.ndarray:
-        return np.array(self._votes[2], dtype=np.int64)
+        return _fixed(self._votes[2], np.int64)
 
     @property
     def workers(self) -> list[Hashable]:
         return list(self._code)
+
+
+def _fixed(values: Any, kind: type) -> np.ndarray:
+    """A read-only array of these values."""
+    made: np.ndarray = np.array(values, dtype=kind)
+    made.setflags(write=False)
+    return made
 
 
 NAMES = ("left", "right", "answer", "worker")

@@ -426,14 +426,19 @@ def probable(answered, similar, size, labels, base, rho, weak, parent, order):
     return chance
 
 
+def _by_cluster(values: np.ndarray, clusters: np.ndarray, reduce: np.ufunc = np.add) -> np.ndarray:
+    """The sums, or largest, of each record's values with the records of each cluster, (n, k)."""
+    size = np.bincount(clusters)
+    return reduce.reduceat(values[:, np.argsort(clusters, kind="stable")], np.cumsum(size) - size, axis=1)
+
+
 def certainty(s: np.ndarray, e: np.ndarray, base: float, rho: float, clusters: np.ndarray) -> np.ndarray:
     r"""The probability that each record belongs to its cluster rather than to another or to none, (n,).
 
     .. math:: e^{\lambda(r, C)} \Big/ \Bigl(1 + \sum_D e^{\lambda(r, D)}\Bigr) ,
 
     where the clusters C and D are without the record r, and D those with an answer or a similarity; if it is alone, the
-    numerator is 1. `s` and `e` have zeros on
-    the diagonal; `clusters` are in 0, ..., k - 1.
+    numerator is 1. `s` and `e` have zeros on the diagonal; `clusters` are in 0, ..., k - 1.
 
     Examples
     --------
@@ -442,9 +447,7 @@ def certainty(s: np.ndarray, e: np.ndarray, base: float, rho: float, clusters: n
     array([0.95, 0.95, 0.98])
     """
     n, size = len(clusters), np.bincount(clusters)
-    order = np.argsort(clusters, kind="stable")
-    starts = np.cumsum(size) - size
-    answered, similar = (np.add.reduceat(x[:, order], starts, axis=1) for x in (s, e))  # of records and clusters
+    answered, similar = (_by_cluster(x, clusters) for x in (s, e))
     others = np.tile(size, (n, 1))
     others[np.arange(n), clusters] -= 1  # without the record itself
     odds = base + answered + similar / (1 + rho * (np.maximum(others, 1) - 1))
@@ -478,14 +481,13 @@ def correlation(values: np.ndarray, clusters: np.ndarray) -> float:
     >>> round(correlation(values, clusters), 2)
     -0.33
     """
-    size, order = np.bincount(clusters), np.argsort(clusters, kind="stable")
-    starts = np.cumsum(size) - size
+    size = np.bincount(clusters)
     of = np.tile(size > 1, (len(clusters), 1))
     of[np.arange(len(clusters)), clusters] = False
     m = np.broadcast_to(size, of.shape)[of]
     if len(m) == 0:
         return 1.0
-    sums, squares = (np.add.reduceat(x[:, order], starts, axis=1)[of] for x in (values, values**2))
+    sums, squares = (_by_cluster(x, clusters)[of] for x in (values, values**2))
     mean = sums.sum() / m.sum()
     own = squares - 2 * mean * sums + m * mean**2
     variance = own.sum() / m.sum()
@@ -511,10 +513,8 @@ def sums_tell(values: np.ndarray, free: np.ndarray, clusters: np.ndarray, rho: f
     >>> [sums_tell(near + little * other, free, clusters, 0.5) for little in (0.1, 0.8)]
     [True, False]
     """
-    size, order = np.bincount(clusters), np.argsort(clusters, kind="stable")
-    starts = np.cumsum(size) - size
-    number, sums = (np.add.reduceat(x[:, order], starts, axis=1) for x in (free.astype(np.int64), values * free))
-    largest = np.maximum.reduceat(np.where(free, values, -np.inf)[:, order], starts, axis=1)
+    number, sums = (_by_cluster(x, clusters) for x in (free.astype(np.int64), values * free))
+    largest = _by_cluster(np.where(free, values, -np.inf), clusters, np.maximum)
     own = np.arange(len(clusters)), clusters
     compared = (number > 1) & (number[own] > 1)[:, None]
     compared[own] = False

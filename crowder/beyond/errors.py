@@ -168,12 +168,7 @@ class ErrorRates:
     def of_votes(self, yes: Sequence[bool], workers: Sequence[Hashable]) -> float:
         """The evidence of the votes `yes` on one pair, cast by `workers`, in nats. O(votes), without arrays.
 
-        Raises
-        ------
-        ValueError
-            If there is not one worker for each vote.
-        TypeError
-            If a vote is neither True nor False.
+        A ValueError if there is not one worker for each vote, a TypeError if a vote is neither True nor False.
 
         Examples
         --------
@@ -199,10 +194,7 @@ class ErrorRates:
     def majority(self, votes: int) -> tuple[float, float]:
         """P(majority says "yes" | non-match) and P(majority says "no" | match), of `votes` workers with rates `vote`.
 
-        Raises
-        ------
-        ValueError
-            If `votes` is not odd and positive.
+        A ValueError if `votes` is not odd and positive.
 
         Examples
         --------
@@ -250,7 +242,8 @@ def learn_errors(answers: Answers, same: ArrayLike) -> ErrorRates:
 
     plus :math:`\sum (\alpha \ln x + \beta \ln (1 - x))` over the rates x with the pseudo-counts of `PRIOR`: first with
     one pair of rates for all workers; then, if there are several workers, with one for each, whose prior is the common
-    one. The mean over all votes becomes `vote`.
+    one. The mean over all votes becomes `vote`. A ValueError if `same` does not hold one probability for each pair; a
+    TypeError if `answers` are no `Answers`.
 
     Parameters
     ----------
@@ -262,13 +255,6 @@ def learn_errors(answers: Answers, same: ArrayLike) -> ErrorRates:
     -------
     ErrorRates
         Each rate in [0.0001, 0.49].
-
-    Raises
-    ------
-    ValueError
-        If `same` does not hold one probability for each pair.
-    TypeError
-        If `answers` are no `Answers`.
 
     See Also
     --------

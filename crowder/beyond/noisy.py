@@ -31,7 +31,7 @@ from crowder.beyond.clustering import (
     tally,
     weak_cuts,
 )
-from crowder.beyond.errors import ErrorRates, check_answers, informative, learn_errors
+from crowder.beyond.errors import ErrorRates, informative, learn_errors
 from crowder.checks import Seed, Shown
 from crowder.oracles import Crowd, answer_and_worker, begin, callable_oracle, checked, record_number
 from crowder.pairs import candidates, unpack
@@ -329,6 +329,8 @@ class NoisyOrdering(Shown):
     def tell(self, pair: tuple[int, int], same: bool | None, worker: Hashable = None) -> None:
         """Keep the answer to the open question.
 
+        A ValueError if the pair is not the open question; otherwise errors as in `learn`. Nothing is then kept.
+
         Parameters
         ----------
         pair : tuple of int
@@ -337,8 +339,6 @@ class NoisyOrdering(Shown):
             None means unsure: an answer that was paid for, but is no evidence.
         worker : hashable, optional
             The name of the worker who gave it.
-
-        A ValueError if this pair is not the open question; otherwise errors as in `learn`. Nothing is then kept.
         """
         if self._pending is None or not self._is_open(pair):
             state = "no question is open" if self._pending is None else f"the open question is {self._pending}"
@@ -378,15 +378,15 @@ class NoisyOrdering(Shown):
     def run(self, oracle: Crowd, budget: int | None = None) -> np.ndarray:
         """Ask `oracle` until nothing is left to ask, or until there are `budget` answers in all; return `clusters`.
 
+        A TypeError if `oracle` is not callable or an answer has another form; the answers before it are kept, and
+        `run` can be called again.
+
         Parameters
         ----------
         oracle : callable
             ``oracle(i, j)`` returns True, False, None (unsure), or a tuple of one of these and the worker. If it has a
             method ``vote``, that is called, with the number 0: no pair is asked about twice (`crowder.oracles`).
         budget : int, optional
-
-        A TypeError if `oracle` is not callable or an answer is not one of these; the answers before it are kept, and
-        `run` can be called again.
         """
         begin(callable_oracle(oracle), self)
         most = None if budget is None else checks.whole(budget, "budget")
@@ -426,7 +426,7 @@ class NoisyOrdering(Shown):
         TypeError
             If they are not `Answers`.
         """
-        check_answers(answers)
+        checks.kind(answers, Answers, "answers must be Answers")
         if answers.n > self.n:
             raise ValueError(f"answers must be about the {self.n} records, 0 to {self.n - 1}, but name {answers.n - 1}")
         pairs, workers = answers.pairs[answers.pair].tolist(), answers.workers

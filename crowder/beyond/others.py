@@ -7,7 +7,7 @@ crowd, and yields its clusters from time to time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from math import ceil, inf, log, log2
 from typing import Any
 
@@ -22,7 +22,7 @@ from crowder.beyond.noisy import NoisyOrdering
 from crowder.checks import Seed, generator
 from crowder.oracles import Oracle, callable_oracle, odd
 from crowder.orderings import SIZE_DECIMALS, EdgeOrdering, Ordering
-from crowder.pairs import Candidates, candidates
+from crowder.pairs import Candidates, candidates, unpack
 
 __all__ = ["MemberVotes", "control_queries", "edge_then_noisy", "hybrid_ordering", "member_votes", "most_similar_once"]
 
@@ -134,11 +134,7 @@ class MemberVotes:
 
 
 def control_queries(
-    similarity: np.ndarray,
-    crowd: Callable[[int, int], bool],
-    *,
-    errors: tuple[float, float] = (0.05, 0.2),
-    rng: Seed,
+    similarity: ArrayLike, crowd: Oracle, *, errors: tuple[float, float] = (0.05, 0.2), rng: Seed
 ) -> Iterator[np.ndarray]:
     r"""Edge ordering in which clusters A and B are joined only if the answers to several pairs between them agree.
 
@@ -174,15 +170,9 @@ def control_queries(
     array([11,  9, 10,  2,  8])
     """
     rng, (false_yes, false_no) = generator(rng, "control queries"), two_rates(errors, "errors")
-    pairs, crowd = candidates(similarity), callable_oracle(crowd)
-    if not pairs.complete:
-        raise ValueError("similarity must have every pair, dense or condensed")
-    similarity, _ = pairs.listed()
+    crowd, pairs = callable_oracle(crowd), _complete(similarity)
     weight = log(false_no / (1 - false_yes)), log((1 - false_no) / false_yes)  # of no, of yes
-    n = pairs.n
-    i, j = np.triu_indices(n, 1)
-    falling = np.lexsort((rng.random(len(similarity)), -similarity))
-    walk = list(zip(i[falling].tolist(), j[falling].tolist(), strict=True))
+    n, walk = pairs.n, _falling(pairs, rng).tolist()
     label, asked, evidence = np.arange(n), np.zeros((n, n), bool), np.zeros((n, n))
 
     def across(a: int, b: int) -> tuple[int, float, int]:
@@ -265,13 +255,6 @@ def hybrid_ordering(similarity: ArrayLike, crowd: Oracle, *, theta: float = 0.3,
     ndarray of int64, shape (n,)
         The clusters before each question, and at the end.
 
-    Raises
-    ------
-    ValueError
-        If the similarity is sparse, or an argument is out of its range.
-    TypeError
-        If the crowd is not callable, or an answer is neither True nor False.
-
     See Also
     --------
     crowder.EdgeOrdering : its second part.
@@ -282,7 +265,8 @@ def hybrid_ordering(similarity: ArrayLike, crowd: Oracle, *, theta: float = 0.3,
     -----
     Source: Firmani, Saha and Srivastava, "Online Entity Resolution Using an Oracle", VLDB 2016, which leaves θ, the
     number of clusters and the member open. Sums and means are rounded, so that equal ones are ties. O(n²), and O(n) for
-    each question.
+    each question. A ValueError is raised if the similarity is sparse, or an argument is out of its range; a TypeError
+    if the crowd is not callable, or an answer is neither True nor False.
 
     Examples
     --------
@@ -334,13 +318,6 @@ def member_votes(similarity: Any, crowd: Oracle, *, votes: int = 3, rng: Seed) -
         The clusters before each question of edge ordering, at its end, and after each second look, in which records
         move and clusters are joined.
 
-    Raises
-    ------
-    ValueError
-        If the similarity or the number of votes is not one of these.
-    TypeError
-        If the crowd is not callable, or an answer is neither True nor False.
-
     See Also
     --------
     crowder.EdgeOrdering : the same with single answers.
@@ -350,8 +327,9 @@ def member_votes(similarity: Any, crowd: Oracle, *, votes: int = 3, rng: Seed) -
     Notes
     -----
     Source: Mazumdar and Saha (AAAI 2017), section "System model", whose remedy it is for errors that stay with a pair.
-    The second looks, and which members vote (`MemberVotes`), are chosen here. O(n) for
-    each question besides edge ordering.
+    The second looks, and which members vote (`MemberVotes`), are chosen here. O(n) for each question besides edge
+    ordering. A ValueError is raised if the similarity or the number of votes is not one of these; a TypeError as by
+    `hybrid_ordering`.
 
     Examples
     --------
@@ -390,13 +368,6 @@ def edge_then_noisy(similarity: Any, crowd: Oracle, *, rng: Seed) -> Iterator[np
     ndarray of int64, shape (n,)
         The clusters before each question of edge ordering and at its end; then those of noisy ordering.
 
-    Raises
-    ------
-    ValueError
-        If the similarity is none of these, or there are more than 4,000 records.
-    TypeError
-        If the crowd is not callable, or an answer is neither True nor False.
-
     See Also
     --------
     crowder.EdgeOrdering : the first part.
@@ -406,7 +377,8 @@ def edge_then_noisy(similarity: Any, crowd: Oracle, *, rng: Seed) -> Iterator[np
     Notes
     -----
     The cost is that of the two parts. The book's own: where the most similar pair is better evidence than a sum, edge
-    ordering finds most matches early, and noisy ordering then corrects its errors.
+    ordering finds most matches early, and noisy ordering then corrects its errors. A ValueError is raised if the
+    similarity is none of these, or there are more than 4,000 records; a TypeError as by `hybrid_ordering`.
 
     Examples
     --------
@@ -459,13 +431,6 @@ def most_similar_once(
         Every record alone, and then the clusters after 10, ..., n(n-1)/2 answers, numbers that grow by a constant
         factor.
 
-    Raises
-    ------
-    ValueError
-        If the similarity is sparse, or an argument is out of its range.
-    TypeError
-        If the crowd is not callable, or an answer is neither True nor False.
-
     See Also
     --------
     crowder.beyond.NoisyOrdering : chooses each question by what is still in doubt.
@@ -475,6 +440,7 @@ def most_similar_once(
     Notes
     -----
     A simple strategy to compare others with, of no paper. 60 searches for clusters, of O(n²) for each of their rounds.
+    A ValueError is raised if the similarity is sparse, or `unasked` is above 0; a TypeError as by `hybrid_ordering`.
 
     Examples
     --------
@@ -487,35 +453,27 @@ def most_similar_once(
     >>> clusters
     array([0, 0, 0, 0, 1, 1, 1, 1])
     """
-    pairs, crowd = _complete(similarity), callable_oracle(crowd)
+    crowd, pairs = callable_oracle(crowd), _complete(similarity)
     unasked, rng = checks.number(unasked, "unasked", least=-inf, most=0.0), generator(rng, "random ties")
-    w, (i, j), clusters = pairs.listed()[0], np.triu_indices(pairs.n, 1), np.arange(pairs.n)
-    order = np.lexsort((rng.random(len(w)), -w))
-    i, j, answers = i[order], j[order], list[bool]()
+    falling, clusters, answers = _falling(pairs, rng), np.arange(pairs.n), list[bool]()
+    prior = np.array([PRIOR.false_yes, PRIOR.false_no])  # wrong and right answers
     yield clusters
-    for k in np.unique(np.geomspace(min(FIRST, len(w)), len(w), TIMES).astype(int)).tolist() if len(w) else []:
-        for pair in zip(i[len(answers) : k].tolist(), j[len(answers) : k].tolist(), strict=True):
+    m = len(falling)
+    for k in np.unique(np.geomspace(min(FIRST, m), m, TIMES).astype(int)).tolist() if m else []:
+        for pair in map(tuple, falling[len(answers) : k].tolist()):
             answers.append(checks.flag(crowd(*pair), f"the answer to {pair}"))
-        clusters = _clustered(pairs.n, i[:k], j[:k], np.array(answers), clusters, unasked, rng)
+        (i, j), said, rates = falling[:k].T, np.array(answers), prior[:, 0] / prior.sum(axis=1)
+        for _ in range(ROUNDS):
+            false_yes, false_no = rates
+            evidence = np.full((pairs.n, pairs.n), unasked)
+            evidence[i, j] = np.where(said, log((1 - false_no) / false_yes), log(false_no / (1 - false_yes)))
+            evidence[j, i] = evidence[i, j]
+            clusters = likeliest(evidence, 0.0, start=clusters, rng=rng)
+            same = clusters[i] == clusters[j]
+            wrong = np.array([(said & ~same).sum(), (~said & same).sum()])
+            rates = (wrong + prior[:, 0]) / (np.array([(~same).sum(), same.sum()]) + prior.sum(axis=1))
+            rates = rates.clip(*LIMITS)
         yield clusters
-
-
-def _clustered(n: int, i: np.ndarray, j: np.ndarray, said: np.ndarray, start: np.ndarray, unasked: float,
-               rng: np.random.Generator) -> np.ndarray:  # fmt: skip
-    """The likeliest clusters given what was said of pairs (i, j); the rates of error are learned from them in turn."""
-    clusters, prior = start, np.array([PRIOR.false_yes, PRIOR.false_no])  # wrong and right answers
-    rates = prior[:, 0] / prior.sum(axis=1)
-    for _ in range(ROUNDS):
-        false_yes, false_no = rates
-        evidence = np.full((n, n), unasked)
-        evidence[i, j] = np.where(said, log((1 - false_no) / false_yes), log(false_no / (1 - false_yes)))
-        evidence[j, i] = evidence[i, j]
-        clusters = likeliest(evidence, 0.0, start=clusters, rng=rng)
-        same = clusters[i] == clusters[j]
-        wrong = np.array([(said & ~same).sum(), (~said & same).sum()])
-        rates = (wrong + prior[:, 0]) / (np.array([(~same).sum(), same.sum()]) + prior.sum(axis=1))
-        rates = rates.clip(*LIMITS)
-    return clusters
 
 
 def _complete(similarity: Any) -> Candidates:
@@ -524,6 +482,12 @@ def _complete(similarity: Any) -> Candidates:
     if not pairs.complete:
         raise ValueError("similarity must have every pair, dense or condensed")
     return pairs
+
+
+def _falling(pairs: Candidates, rng: np.random.Generator) -> np.ndarray:
+    """The pairs by falling similarity, ties at random, (m, 2)."""
+    w, codes = pairs.listed()
+    return np.column_stack(unpack(codes[np.lexsort((rng.random(len(w)), -w))]))
 
 
 def _believing(ordering: EdgeOrdering, crowd: Oracle) -> Iterator[np.ndarray]:

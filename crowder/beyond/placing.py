@@ -3,18 +3,14 @@ r"""Placing ordering: on strong evidence, a record joins a cluster without a que
 The evidence that a record belongs to a cluster is the sum of :math:`\ln \ell(w)` over its similarities w to the
 members. With known densities :math:`\ell = f_g/f_r`. Otherwise :math:`\ell` is computed from the upper ends of
 confidence bands for both, and so small that a wrong cluster has evidence T with probability at most :math:`e^{-T}`,
-whatever the densities are. It goes beyond the paper.
-
-`simulate_placing` draws the counts of a run alone, for more records than fit in a matrix: the ordering looks at nothing
-but how often each value, or bin, of the similarities occurs between a record and each cluster so far. As long as no
-record is placed wrongly these are the true clusters, and the counts are multinomial.
+whatever the densities are. `simulate_placing` draws the counts of a run alone, for more records than fit in a matrix.
+It goes beyond the paper.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import reduce
 from math import inf, log, pi
 from typing import Any
 
@@ -34,12 +30,15 @@ __all__ = [
     "Placed", "PlacingOrdering", "cautious_ratios", "draw", "in_band", "learn", "simulate_placing", "upper_ends",
 ]  # fmt: skip
 
-#: The bands are computed anew when the known matches or non-matches have grown by this factor. Evidence by bands of any
-#: earlier time is also valid.
-GROWTH = 1.01
+#: The ordering computes bands anew when the known matches or non-matches have grown by this factor; `simulate_placing`
+#: for each of so many records, and then for every STRIDE-th one. Evidence by bands of any earlier time is also valid.
+GROWTH, EACH, STRIDE = 1.01, 1000, 100
 
 #: After so many halvings of [0, 1] the ends are too large by 10⁻¹⁵ at most.
 HALVINGS = 50
+
+#: Rounding errors are a smaller share than this of a sum, and of a logarithm of a likelihood.
+ROUNDING = 1e-13
 
 MOST_BINS = 10_000
 
@@ -76,7 +75,7 @@ class Placed(Resolution):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        accepted = checks.pairs(self.accepted, len(self.clusters), "accepted")
+        accepted = checks.pairs(self.accepted, len(self.clusters), "accepted").copy()
         after = checks.numbers(self.after, "after")
         steps = np.diff(after.ravel(), prepend=0, append=self.n_queries)
         if after.shape != (len(accepted),) or not ((steps >= 0) & (steps % 1 == 0)).all():
@@ -151,15 +150,10 @@ class PlacingOrdering(Ordering):
     placement. With δ = 0 (Companion Theorem A10.1) that is at least one for each record that does not open a cluster;
     for δ > 0 the bound does not grow with n, nor does that of Theorem A10.3 for equal clusters and nothing known.
 
-    *Without a model*, let g and r be the probabilities of the q bins. When both kinds of pairs are known, their upper
-    ends :math:`\bar g, \bar r` (`upper_ends`), each with an error of δ/(8q), give
-
-    .. math:: \ell = \frac{\bar g}{Z \bar r}, \quad Z = \sum \bar g, \qquad
-        \bar\rho = \sum \bar g\,\ell^{-1/2}, \qquad x = 1 - \bar\rho ,
-
-    and of these the :math:`\ell` with the least :math:`\bar\rho` so far is used. As long as no
-    non-match is known, every record is asked about; so are all records of a single entity (part 4 of the theorem says
-    that this cannot be avoided).
+    *Without a model*, evidence is learned when both kinds of pairs are known (`cautious_ratios`), and
+    :math:`x = 1 - \bar\rho`; the :math:`\ell` with the least :math:`\bar\rho` so far is used. As long as no non-match
+    is known, every record is asked about; so are all records of a single entity (part 4 of the theorem says that this
+    cannot be avoided).
 
     *Answers from elsewhere* (`learn`) settle a record's cluster when the record's turn comes.
 
@@ -188,7 +182,7 @@ class PlacingOrdering(Ordering):
         rng: Seed,
     ) -> None:
         super().__init__(similarity)
-        self.delta = float(checks.probability(delta, "delta"))
+        self.delta = _error(delta, model)
         generator = checks.generator(rng, "the order of records")
         edges = bin_edges(bins)
         if not self.every_pair:
@@ -197,9 +191,8 @@ class PlacingOrdering(Ordering):
         if model is not None:
             checks.model(model)
             edges, green, red = common_steps(model.green, model.red)
-            self._edges, self._ratio, self._x = edges[1:-1], log_ratios(green, red), model.hellinger2
-        elif self.delta == 0:
-            raise ValueError("delta must be greater than 0 without a model: unknown densities are never known for sure")
+            self._edges, self._ratio = edges[1:-1], log_ratios(green, red)
+            self._x = float(1 - _affinity(green * np.diff(edges), self._ratio))
         else:
             self._edges, self._ratio, self._x = edges, np.zeros(len(edges) + 1, np.int64), -inf
         self.joins_unasked = self.delta > 0
@@ -301,7 +294,7 @@ def upper_ends(counts: ArrayLike, error: float) -> np.ndarray:
     Returns
     -------
     ndarray of float64, shape (..., q)
-        Rounded up.
+        By bisection; too large by 10⁻¹⁵, and by what rounding errors may take from the likelihood.
 
     See Also
     --------
@@ -327,6 +320,7 @@ def in_band(counts: ArrayLike, error: float) -> Callable[[np.ndarray], np.ndarra
     seen = np.asarray(counts, dtype=np.float64)
     other = seen.sum(axis=-1, keepdims=True) - seen
     least = log(error) + betaln(seen + 0.5, other + 0.5) - log(pi)
+    least -= ROUNDING * (1 - least)
     return lambda p: xlogy(seen, p) + xlog1py(other, -p) >= least
 
 
@@ -357,7 +351,7 @@ def cautious_ratios(
     ratios : ndarray of int64, shape (..., q)
         :math:`\ln \ell` in multiples of 2⁻²⁰ nat, rounded down, so that the inequalities hold of the rounded values.
     affinity : float or ndarray of float64, shape (...)
-        :math:`\bar\rho`, computed from the rounded values; at least the affinity :math:`\sum\sqrt{g r}`.
+        :math:`\bar\rho` of the rounded values, rounded up; at least the affinity :math:`\sum\sqrt{g r}`.
 
     See Also
     --------
@@ -372,7 +366,20 @@ def cautious_ratios(
     error = delta / (8 * np.shape(matches)[-1])
     green, red = ends(matches, error), ends(others, error)
     ratios = np.floor(UNIT * (np.log(green / red) - np.log(green.sum(axis=-1, keepdims=True))))
-    return ratios.astype(np.int64), (green * np.exp(-ratios / (2 * UNIT))).sum(axis=-1)
+    return ratios.astype(np.int64), _affinity(green, ratios)
+
+
+def _affinity(green: np.ndarray, ratios: np.ndarray) -> Any:
+    """The sum of g ℓ^(-1/2) over the values, rounded up, of evidence ln ℓ in multiples of 1/UNIT."""
+    terms = green * np.exp(np.where(green > 0, -ratios, 0) / (2 * UNIT))
+    return terms.sum(axis=-1) * (1 + ROUNDING)
+
+
+def _error(delta: Any, model: Any) -> float:
+    """δ, which may be 0 for known densities alone."""
+    if (error := float(checks.probability(delta, "delta"))) == 0 and model is None:
+        raise ValueError("delta must be greater than 0 without a model: unknown densities are never known for sure")
+    return error
 
 
 def bin_edges(bins: Any) -> np.ndarray:
@@ -386,15 +393,10 @@ def bin_edges(bins: Any) -> np.ndarray:
     return edges
 
 
-#: Bands are computed anew for each of this many records, and then for every STRIDE-th one. Evidence by bands of any
-#: earlier time is also valid.
-EACH, STRIDE = 1000, 100
-
-
 def simulate_placing(
-    densities: SimilarityModel | ArrayLike,
+    weights: ArrayLike,
     labels: ArrayLike,
-    model: SimilarityModel | ArrayLike | None = None,
+    believed: ArrayLike | None = None,
     *,
     delta: float,
     rng: Seed,
@@ -402,8 +404,9 @@ def simulate_placing(
 ) -> tuple[int, bool, bool]:
     r"""Simulate placing ordering without a matrix of similarities, up to its first failure.
 
-    Of the similarities between the v-th record and a cluster of m, only the counts of their q values are drawn. With
-    the weights g or r of the values, for the record's own cluster and for another, they are
+    The ordering looks at nothing but how often each value, or bin, of the similarities occurs between a record and each
+    cluster so far; until a record is placed wrongly, these are the true clusters. Between a record and a cluster of m,
+    with the probabilities g or r of the q values, for the record's own cluster and for another, the counts are
 
     .. math:: N \sim \mathrm{Multinomial}(m, g) \quad\text{or}\quad N \sim \mathrm{Multinomial}(m, r) ,
 
@@ -412,15 +415,15 @@ def simulate_placing(
 
     Parameters
     ----------
-    densities : SimilarityModel or array_like
-        From which similarities are drawn: a model, whose steps are the values; or the weights of q values for matches
-        and for non-matches, (2, q), in any unit.
+    weights : array_like, shape (2, q)
+        The weights of the values for matches and for non-matches, in any unit: for a model with steps, heights times
+        widths.
     labels : array_like, shape (n,)
         The cluster of each record, in order of arrival.
-    model : SimilarityModel or array_like, optional
-        What the ordering takes for `densities`, in the same form; the truth or not. Without it, nothing is known.
+    believed : array_like, shape (2, q), optional
+        What the ordering takes for `weights`; the truth or not. Without it, nothing is known.
     delta : float, keyword only
-        δ in [0, 1], as for the ordering. With 0, every record is asked about; this needs a model.
+        δ in [0, 1], as for the ordering. With 0, every record is asked about; this needs `believed`.
     rng : int or numpy.random.Generator, keyword only
         Gives the counts.
     ends : callable, keyword only
@@ -433,13 +436,13 @@ def simulate_placing(
     wrong : bool
         Whether this is a wrong placement.
     failed : bool
-        Whether a confidence band misses the true weight of its value by then; never with a model.
+        Whether a confidence band misses the true probability of its value by then; never with `believed`.
 
     Raises
     ------
     ValueError
-        If `densities` or `model` are neither a model nor such weights, or not of the same values; if `rng` or a label
-        is missing; or if `delta` is out of its range, or 0 without a model.
+        If `weights` or `believed` are not such weights, or not of as many values; if `rng` or a label is missing; or if
+        `delta` is out of its range, or 0 without `believed`.
     TypeError
         If weights are not numbers, or labels not of one type.
 
@@ -456,23 +459,19 @@ def simulate_placing(
     --------
     Questions about 200,000 records, with densities known and with nothing known:
 
-    >>> from crowder import dist1
-    >>> rng = np.random.default_rng(7)
+    >>> rng, dist1 = np.random.default_rng(7), [[1, 3], [3, 1]]  # of [0, 1/2) and [1/2, 1], for ε = 1/2
     >>> labels = rng.permutation(np.repeat(range(5), 40_000))
-    >>> [simulate_placing(dist1(0.5), labels, model, delta=0.2, rng=rng)[0] for model in (dist1(0.5), None)]
+    >>> [simulate_placing(dist1, labels, known, delta=0.2, rng=rng)[0] for known in (dist1, None)]
     [148, 162]
     """
-    true, *believed = _weights(densities, model)
-    labels = checks.labels(labels)
-    delta = float(checks.probability(delta, "delta"))
-    generator = checks.generator(rng, "the counts")
-    if delta == 0 and not believed:
-        raise ValueError("delta must be greater than 0 without a model: unknown densities are never known for sure")
+    true, labels = _shares(weights, "weights"), checks.labels(labels)
+    delta, generator = _error(delta, believed), checks.generator(rng, "the counts")
     counts, before = draw(true, labels, generator)
     x: Any
-    if believed:
-        ratios, x = log_ratios(*believed[0])[None], 1 - np.sqrt(believed[0].prod(axis=0)).sum()
-        failed = np.zeros(len(labels), bool)
+    if believed is not None:
+        green, red = _shares(believed, "believed", true.shape[1])
+        ratios, failed = log_ratios(green, red)[None], np.zeros(len(labels), bool)
+        x = 1 - _affinity(green, ratios[0])
     else:
         ratios, x, failed = learn(counts, labels, true, delta, ends)
     present = before > 0
@@ -523,25 +522,11 @@ def learn(
     return ratios, x, failed
 
 
-def _weights(densities: Any, model: Any) -> list[np.ndarray]:
-    """The probabilities of the values for matches and non-matches, (2, q), in truth and, if there is one, by the model;
-    those of models are of all steps of both."""
-    of = {"densities": densities} | ({} if model is None else {"model": model})
-    models = [each for each in of.values() if isinstance(each, SimilarityModel)]
-    if len(models) == len(of):
-        edges = reduce(np.union1d, (common_steps(each.green, each.red)[0] for each in models))
-        middle = (edges[1:] + edges[:-1]) / 2
-        rows = [np.diff(edges) * [each.green.pdf(middle), each.red.pdf(middle)] for each in models]
-    elif models:
-        raise ValueError("model must have the values of densities: two models, or lists of weights for both")
-    else:
-        rows = [checks.numbers(each, name) for name, each in of.items()]
-    for name, each in zip(of, rows, strict=True):
-        two = each.ndim == 2 and len(each) == 2 and (each >= 0).all() and np.isfinite(each).all()
-        if not two or not each.any(axis=1).all():
-            raise ValueError(
-                f"{name} must be a SimilarityModel, or two lists of weights, at least 0 and not all 0, not {of[name]!r}"
-            )
-    if len({each.shape for each in rows}) > 1:
-        raise ValueError("model must have the values of densities: as many weights")
-    return [each / each.sum(axis=1, keepdims=True) for each in rows]
+def _shares(weights: Any, what: str, q: int | None = None) -> np.ndarray:
+    """The probabilities of q values for matches and non-matches, (2, q), from weights in any unit."""
+    rows = checks.numbers(weights, what)
+    if rows.ndim != 2 or len(rows) != 2 or not (np.isfinite(rows) & (rows >= 0)).all() or not rows.any(axis=1).all():
+        raise ValueError(f"{what} must be two lists of weights, at least 0 and not all 0, not {weights!r}")
+    if q not in (None, rows.shape[1]):
+        raise ValueError(f"{what} must have as many values as weights, {q}, not {rows.shape[1]}")
+    return rows / rows.sum(axis=1, keepdims=True)

@@ -22,7 +22,7 @@ def placing(**changed):
 
 def simulate(**changed):
     return cr.beyond.simulate_placing(
-        **{"densities": [[1, 2], [2, 1]], "labels": [0, 1, 0], "delta": 0.1, "rng": 7} | changed
+        **{"weights": [[1, 2], [2, 1]], "labels": [0, 1, 0], "delta": 0.1, "rng": 7} | changed
     )
 
 
@@ -88,14 +88,14 @@ TABLE = {
         Row(lambda: simulate(delta=0), ValueError, "delta must be greater than 0 without a model"),
         Row(lambda: simulate(rng=None), ValueError, "pass rng=, a seed or a numpy.random.Generator: the counts"),
         Row(lambda: simulate(labels=[0, nan, 1]), ValueError, "label of record 1 is NaN"),
-        Row(lambda: simulate(densities=[1, 2]), ValueError, "densities must be a SimilarityModel, or two lists of"),
-        Row(lambda: simulate(densities=[[1, 2], [1, -1]]), ValueError, "densities must be a SimilarityModel, or two"),
-        Row(lambda: simulate(densities=[[1, 2], [0, 0]]), ValueError, "densities must be a SimilarityModel, or two"),
-        Row(lambda: simulate(densities=[[1, nan], [1, 1]]), ValueError, "densities must be a SimilarityModel, or two"),
-        Row(lambda: simulate(densities=[[1, 2], [1]]), TypeError, "densities must be real numbers, not [[1, 2], [1]]"),
-        Row(lambda: simulate(densities="dist1"), TypeError, "densities must be real numbers, not 'dist1'"),
-        Row(lambda: simulate(model=[[1, 2, 3], [1, 1, 1]]), ValueError, "model must have the values of densities"),
-        Row(lambda: simulate(model=MODEL), ValueError, "model must have the values of densities: two models, or"),
+        Row(lambda: simulate(weights=[1, 2]), ValueError, "weights must be two lists of weights, at least 0"),
+        Row(lambda: simulate(weights=[[1, 2], [1, -1]]), ValueError, "weights must be two lists of weights"),
+        Row(lambda: simulate(weights=[[1, 2], [0, 0]]), ValueError, "weights must be two lists of weights"),
+        Row(lambda: simulate(weights=[[1, nan], [1, 1]]), ValueError, "weights must be two lists of weights"),
+        Row(lambda: simulate(weights=[[1, 2], [1]]), TypeError, "weights must be real numbers, not [[1, 2], [1]]"),
+        Row(lambda: simulate(weights="dist1"), TypeError, "weights must be real numbers, not 'dist1'"),
+        Row(lambda: simulate(believed=[[1, 2, 3], [1, 1, 1]]), ValueError, "believed must have as many values as"),
+        Row(lambda: simulate(weights=MODEL), TypeError, "weights must be real numbers, not SimilarityModel"),
         Row(lambda: placed(accepted=[[0, 3]]), ValueError, "accepted: row 0, (0, 3), must be two different records"),
         Row(lambda: placed(after=[2]), ValueError, "after must be a number of questions, not falling, for each"),
         Row(lambda: placed(after=[0.5]), ValueError, "after must be a number of questions, not falling, for each"),
