@@ -4,27 +4,6 @@ import matplotlib.pyplot as plt
 import numpy as np
 from book.companion.figures import EDGE, EVIDENCE, FEWEST, GREY, INK, MATCH, NODE, NONMATCH, PURPLE, Style
 
-#: What the figures show, for readers who cannot see them.
-ALT = {
-    "fig-gap-evidence": (
-        "Eight rows of bars, four citations of r2's own paper above four of another paper. Left, similarities: "
-        "the longest bar, outlined, is that of r6, of the other paper. Right, evidence: three of the four bars of "
-        "the own paper point to a match, two of the four of the other. The sum is positive for the own paper and "
-        "negative for the other."
-    ),
-    "fig-gap-cora": (
-        "Two panels of four bars. Left, cora as it is: the bars of edge ordering, node ordering and evidence "
-        "ordering with learned densities are about equally long; with known densities it is more than twice as "
-        "long. Right, shuffled: the bar of node ordering is the longest by far, that of edge ordering is short, "
-        "and those of evidence ordering are hardly visible."
-    ),
-    "fig-gap-rows": (
-        "For Dist-1 the marks of evidence ordering lie far to the left of both heuristics, nearly on the line of the "
-        "fewest possible down to one fifth, then moving right as ε falls. For Dist-2 they lie on that line, edge "
-        "ordering on it or close to it, and node ordering to its right."
-    ),
-}
-
 #: Evidence ordering that learns the densities.
 LEARNED = Style(
     PURPLE,

@@ -7,31 +7,6 @@ import seaborn as sns
 from book.companion.figures import EDGE, FEWEST, GREY, INK, MATCH, NODE, PURPLE, SKY
 from scipy.spatial.distance import squareform
 
-#: What the figures show, for readers who cannot see them.
-ALT = {
-    "fig-cora-recall": (
-        "Two panels of three rising curves. The ideal is first. Edge ordering stays near zero for a thousand "
-        "questions, then climbs steeply and nears one within the first tenth; node ordering starts like the "
-        "ideal, passes nine tenths after edge ordering and creeps up to one only at the end."
-    ),
-    "fig-cora-dozen": (
-        "Two square matrices with three framed blocks on the diagonal. On the left, cells between the first two blocks "
-        "are darker than those beside the third, and the cell of r4 and r9 is among the darkest. On the right, dark "
-        "cells outside the blocks are scattered over all of the matrix."
-    ),
-    "fig-cora-totals": (
-        "Points in a plane, questions of node ordering over those of edge ordering. Functions of all fields and of "
-        "author and title crowd near the fewest possible of both, along the diagonal, but for three that are rounded; "
-        "those of the title alone are a group far up on the right. The box around the printed numbers is empty."
-    ),
-    "fig-cora-levels": (
-        "Two panels, edge ordering above node ordering, with a row for each of the twelve functions. For edge "
-        "ordering with more than the title, recall {} comes at about two thousand questions, with the title alone "
-        "after ten thousand or more. For node ordering it comes after more than four thousand with every "
-        "function. The end is near twenty thousand questions, and highest for the title alone."
-    ),
-}
-
 #: What a function reads.
 READS = {"all fields": INK, "author and title": SKY, "title": PURPLE}
 LOOKS = {"ideal": FEWEST, "edge ordering": EDGE, "node ordering": NODE}

@@ -5,26 +5,6 @@ import numpy as np
 from book.companion.figures import BLUE, GREEN, MATCH, NONMATCH, PURPLE
 from notebooks.plots.cora import points
 
-#: What the figures show, for readers who cannot see them.
-ALT = {
-    "fig-cora-similarity": (
-        "Twelve pairs of histograms. In nearly all, non-matches pile up near zero and matches spread over the "
-        "upper half, with a peak at one; of Levenshtein and Jaro-Winkler the non-matches form a hump further up."
-    ),
-    "fig-cora-l": (
-        "Falling curves over t on logarithmic axes. Dist-1 is a straight line from a quarter down; Dist-2 "
-        "falls steeply; cora starts far below Dist-1 and becomes flat."
-    ),
-    "fig-cora-arrival": (
-        "Four rising curves: the bound and arrival by true size nearly coincide and are first; expected size "
-        "follows them to about nine tenths and then lags; random arrival rises slowly and evenly."
-    ),
-    "fig-cora-sizes": (
-        "Cluster sizes fall from {} to one over {} clusters; the cumulated share of matching pairs rises almost "
-        "at once, that of records much later."
-    ),
-}
-
 __all__ = ["arrival", "integral", "points", "similarities", "sizes"]
 
 

@@ -4,34 +4,6 @@ import matplotlib.pyplot as plt
 import numpy as np
 from book.companion.figures import CORRECTED, EDGE, GREY, INK, MATCH, NONMATCH, PRINTED
 
-#: What the figures show, for readers who cannot see them.
-ALT = {
-    "fig-edge-wasted": (
-        "Left: {} bars by falling similarity, one for each question; {} are matches and {} non-matches, four of these "
-        "between the first two papers. Right: two columns of records. r1 and r4 are joined, and so are r3 and r5, and "
-        "r6 and r7; r2, r8 and r9 stand alone. Dashed lines join r4 to r9 and r3 to r8, and a heavy line r2 to r6."
-    ),
-    "fig-edge-three-steps": (
-        "Left: matches are on the lowest and the highest third of the scale, non-matches on the middle third. Right: "
-        "over p, the probability that a cluster of three is not connected lies above the straight line that the proof "
-        "allows until p is one half, and below it from there on."
-    ),
-    "fig-edge-bounds": (
-        "Two log-log plots. Left: the exact count starts below the printed bound, crosses it at a ring at 38 records "
-        "and rises more steeply; the corrected bound stays above it. Right: exact count, corrected bound and, far "
-        "above both, the printed bound."
-    ),
-    "fig-edge-components": (
-        "Two blocks of 38 and 37 dots. Some are joined in chains, and about half stand alone, so that each "
-        "block has about 25 parts."
-    ),
-    "fig-edge-dominance": (
-        "Two panels of distribution functions. Left, for the citations, that of the matches lies below that of the "
-        "non-matches everywhere. Right, in the model with three steps, it lies above on the lower half of the scale "
-        "and below on the upper."
-    ),
-}
-
 #: The records of the first two papers in the order in which they are drawn, from the top.
 COLUMNS = [["r1", "r4", "r2", "r3", "r5"], ["r9", "r6", "r7", "r8"]]
 

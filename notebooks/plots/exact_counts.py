@@ -5,28 +5,6 @@ import numpy as np
 import pandas as pd
 from book.companion.figures import CORRECTED, EDGE, FEWEST, INK, MATCH, NODE, NONMATCH, PRINTED
 
-#: What the figures show, for readers who cannot see them.
-ALT = {
-    "fig-counts-citations": (
-        "Two rows of bars from 12 questions upwards. Both peak near 15 and fall off on either side; those of node "
-        "ordering are spread a little more, to the right."
-    ),
-    "fig-counts-moment": (
-        "The five records of the first paper on the left, the four of the second on the right. Green lines join r3 and "
-        "r5, r1 and r4, and r6 and r7. Thin dashed lines from r4 to r9 and from r3 to r8 are known non-matches. A "
-        "thick dashed line from r2 to r6 is the question asked now, and a dotted one from r2 to r7 the pair that it "
-        "settles."
-    ),
-    "fig-counts-gap": (
-        "Left: three curves stay between 0.85 and 1.43 over three decades, while log n/k leaves the picture at once. "
-        "Right: a curve falls from 1.43 to 1.09."
-    ),
-    "fig-counts-million": (
-        "Left: for Dist-1 both exact curves rise as parallel straight lines; the stated one for edge ordering is "
-        "steeper. Right: for Dist-2 both exact curves come close to the fewest possible; the stated curves lie higher."
-    ),
-}
-
 LOOK = {name: look.line | {"marker": look.points["marker"]} for name, look in (("edge", EDGE), ("node", NODE))}
 LINES = {
     "edge": {**LOOK["edge"], "label": "edge"},

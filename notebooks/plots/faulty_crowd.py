@@ -9,43 +9,6 @@ from matplotlib.patches import Polygon
 from notebooks.plots import real_crowds
 from scipy.spatial import ConvexHull
 
-#: What the figures show, for readers who cannot see them.
-ALT = {
-    "fig-faulty-example": (
-        "Twelve numbered circles in three groups of five, four and three, twice, joined by lines for answers. On the "
-        "left a thick line joins r4 to r9, and the shading of the first group includes r9, which has no line to its "
-        "own group. On the right there are more lines, among them from r9 to all of its group, and the shading "
-        "follows the groups."
-    ),
-    "fig-faulty-evidence": (
-        "Two curves from zero, of the evidence against the number of votes. The one for yes rises to 2.6 with one vote "
-        "and levels off at 4.4. The one for no falls to -1.6 and levels off at -1.9."
-    ),
-    "fig-faulty-ways": (
-        "Four rising curves. That of the noisy ordering rises fastest and ends close to one. That of edge ordering "
-        "ends early at about three quarters. Those of member votes and control queries rise slowly and end, after "
-        "more answers, below that of the noisy ordering."
-    ),
-    "fig-faulty-once": (
-        "Four scatter plots over the place of the mistake. Matches called different leave precision at one; their "
-        "loss of recall is largest early on and small later. Non-matches called the same lower precision, in "
-        "edge ordering only at the end of the run, where they merge whole clusters."
-    ),
-    "fig-faulty-votes": (
-        "Logarithmic plot of lines against the number of votes. Those for p below one half fall straight, the "
-        "steeper the smaller p. One at one half is level. One at 0.6 rises towards one."
-    ),
-    "fig-faulty-stay": (
-        "A level dashed line at 0.2 for repeated questions. Falling marks for fresh answers, and beside each, one "
-        "answer to the right at the same height, a diamond for the members of two clusters."
-    ),
-    "fig-faulty-members": (
-        "Two plots against the size of a cluster. Crosses for repeated questions lie on the squares for single "
-        "answers, low and level. Members lie higher, a second look highest, near one from ten records on at the "
-        "smaller error rate and from twenty on at the larger."
-    ),
-}
-
 #: How each ordering is drawn.
 LOOKS = {
     "edge": {"color": EDGE.color, "ls": "-", "marker": "D"},

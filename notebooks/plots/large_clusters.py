@@ -5,24 +5,6 @@ import numpy as np
 import seaborn as sns
 from book.companion.figures import EDGE, GREY, INK, NODE
 
-#: What the figures show, for readers who cannot see them.
-ALT = {
-    "fig-counts-giant": (
-        "Left: singletons fall away exponentially; records in small components rise to a half and fall again; "
-        "from c equal to one the share in large components rises steeply. Right: the density of questions is one "
-        "up to c = 1, then falls quickly to almost nothing at four; nearly all of it is between small components."
-    ),
-    "fig-counts-constants": (
-        "Left, edge ordering: three curves that settle, at 1.43 without information, 1.20 at epsilon 0.1, 0.55 at "
-        "one half, while log m leaves the frame at m = 8. Right, node ordering: three curves that are soon "
-        "flat, at 1, 0.9 and 0.5."
-    ),
-    "fig-counts-dist2": (
-        "Left: a hump with its top near one, falling to almost nothing at eight; the curves for three epsilons "
-        "are close to the limiting curve. Right: curves that rise to a plateau at one."
-    ),
-}
-
 LOOK = {name: look.line | {"marker": look.points["marker"]} for name, look in (("edge", EDGE), ("node", NODE))}
 
 

@@ -7,24 +7,6 @@ import matplotlib.pyplot as plt
 import numpy as np
 from book.companion.figures import BLUE, CORRECTED, EDGE, FEWEST, GREY, INK, MATCH, NODE, NONMATCH, ORANGE, PRINTED, RED
 
-#: What the figures show, for readers who cannot see them.
-ALT = {
-    "fig-lower-example": (
-        "Left: twelve records in three groups of 5, 4 and 3. Solid lines connect each group as a tree, and one dashed "
-        "line joins every two groups. Right: pairs of bars on three steps of similarity. Most non-matches are on the "
-        "lowest step, most matches on the middle one; both kinds are on all three."
-    ),
-    "fig-lower-table": (
-        "Two panels over epsilon on logarithmic axes. The printed bound rises as epsilon falls. Under Dist-1 it "
-        "crosses nk and then the number of all pairs, under Dist-2 only nk. The bound that holds rises, too, but "
-        "stays below nk. The numbers of Table 1 lie between it and nk."
-    ),
-    "fig-lower-test": (
-        "Two panels. In both, a dotted saw-tooth line just under 0.85 for the last bound and a dashed one near 0.81. "
-        "The exact curve lies lower: about {:.2f} for Dist-1 and {:.2f} for Dist-2."
-    ),
-}
-
 TITLES = {"dist1": "Dist-1", "dist2": "Dist-2"}
 
 

@@ -8,29 +8,6 @@ import numpy as np
 import pandas as pd
 from book.companion.figures import BLUE, GREY, INK, MATCH, NONMATCH, ORANGE
 
-#: What the figures show, for readers who cannot see them.
-ALT = {
-    "fig-models-citations": (
-        "A dot for each pair. Most non-matches are below one fifth, most matches between one fifth and two fifths; two "
-        "non-matches, r2 with r6 and r4 with r9, are among the most similar pairs. Below, two step densities: that of "
-        "non-matches falls steeply, that of matches is highest on the middle step."
-    ),
-    "fig-models-densities": (
-        "Dist-1: the match density steps up at one half, the non-match density steps down. Dist-2: two blocks of "
-        "equal height, matches shifted right, non-matches left. Right, on logarithmic axes: two rising lines with a "
-        "dot each at the chosen value, Dist-2 above Dist-1 and less steep."
-    ),
-    "fig-models-looks": (
-        "Left: four rising curves, from a few similarities to hundreds. Right: the same curves over m times H "
-        "squared lie close together inside a grey band, and are near certainty at five."
-    ),
-    "fig-models-extremes": (
-        "Total variation against squared Hellinger distance. Dots fill a lens between a diagonal and an arch; "
-        "Dist-1 lies on the arch, Dist-2 on the diagonal, the citations just below the arch; a dotted outer bound "
-        "runs above the arch."
-    ),
-}
-
 NAMES = {"dist1": "Dist-1", "dist2": "Dist-2"}
 LINES = {"dist1": {"color": BLUE, "ls": "-"}, "dist2": {"color": ORANGE, "ls": "--"}}
 #: The non-matches of the example that a figure names.

@@ -7,33 +7,6 @@ import numpy as np
 from book.companion.figures import CORRECTED, FEWEST, GREEN, GREY, INK, MATCH, NODE, NONMATCH, PRINTED, RED
 from matplotlib.patches import Patch, Rectangle
 
-#: What the figures show, for readers who cannot see them.
-ALT = {
-    "fig-node-citations": (
-        "Twelve columns, one for each record in the order of arrival, from r7 to r10, with a box for each question. "
-        "Nine boxes are matches, one for each record but r7, r3 and r11, which open clusters. Three are openings: one "
-        "for r3 and two for r11. Three are detours: of r8 to r3, of r9 to r4, and of r2 to r6."
-    ),
-    "fig-node-worst": (
-        "A curve on logarithmic scales. The factor rises along k, peaks near the square root of 2n, and falls back "
-        "to one; runs lie on it."
-    ),
-    "fig-node-race": (
-        "Three rows of dots on a scale of similarities from 0 to 0.45, one row for each paper. The largest of the four "
-        "similarities in the row of the second paper, that with r6, lies to the right of all four in the row of r2's "
-        "own paper, of which that with r5 is the largest. The third paper has one dot, at zero."
-    ),
-    "fig-node-four": (
-        "Left, four records and a dashed line between every two of them, six lines. Right, three bars: six questions; "
-        "the printed bound, made up of 4 and four small pieces, ends at 5.5; the corrected bound ends at 6."
-    ),
-    "fig-node-bounds": (
-        "Log-log plot of falling curves. For small clusters the printed bound lies below the exact count, by a "
-        "factor of three for singletons; from clusters of four records on it lies above it, together with "
-        "the corrected bound."
-    ),
-}
-
 #: The kinds of question, and how each is drawn: the edge and hatch of its box, and its name.
 KINDS = {
     "match": {"facecolor": "none", "edgecolor": GREEN, "lw": 2},

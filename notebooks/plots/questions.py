@@ -6,25 +6,6 @@ import matplotlib.pyplot as plt
 import numpy as np
 from book.companion.figures import INK, MATCH, NONMATCH, SKY
 
-#: What the figures show, for readers who cannot see them.
-ALT = {
-    "fig-citations": (
-        "A triangle of {} numbers, one for each pair of the records. Each paper's own pairs are outlined. Many of them "
-        "are pale, such as {}, and several pairs across papers are dark, above all {}."
-    ),
-    "fig-all-orders": (
-        "Bar chart: from {} to {} questions; {} is the most common number, and the bars fall steeply towards {}."
-    ),
-    "fig-good-order": (
-        "Five records after each of {} questions. Two matches join r10, r11 and r12 and imply a third; a match joins "
-        "r8 and r9; one non-match between r8 and r11 then implies the other five non-matches."
-    ),
-    "fig-ends": (
-        "Twelve records on a circle, twice. On the left each paper's records are joined by a tree of matches, and "
-        "every two papers by one non-match; on the right all pairs across papers are joined by non-matches."
-    ),
-}
-
 #: Where the records of the good order are drawn: those of one cluster on the left, those of the other on the right.
 POSITION = [(1.75, 0.2), (1.6, 1.05), (-0.6, 0.5), (0.05, 1.15), (0.2, -0.1)]
 

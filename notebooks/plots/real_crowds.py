@@ -7,31 +7,6 @@ import pandas as pd
 from book.companion.figures import EDGE, EVIDENCE, GREEN, GREY, INK, MATCH, NODE, NOISY, NONMATCH, RED, SKY
 from matplotlib.ticker import PercentFormatter
 
-#: What the figures show, for readers who cannot see them.
-ALT = {
-    "fig-crowds-similar": (
-        "Three panels, one for each crowd. The share of wrong votes on matches is lowest at the left. On "
-        "non-matches it is largest at the left on gym, and falls; on allsports it is above zero only for the most "
-        "similar fifth, on landmarks near zero everywhere."
-    ),
-    "fig-crowds-answers": (
-        "Nine curves in each of three panels. On gym, that of noisy ordering starts at 0.9 and stays near 0.95; on "
-        "allsports it rises with the others and passes 0.95 first; on landmarks it rises later than that of edge "
-        "ordering, and ends higher; that of noisy ordering after edge ordering goes on where the latter ends. Edge, "
-        "node, evidence and hybrid ordering end below 0.95, and the curves of member votes and control queries rise "
-        "later."
-    ),
-    "fig-crowds-votes": (
-        "Bars fall from zero to five wrong votes. The independent model falls far below the bars at four and "
-        "five; the other model stays close to the bars."
-    ),
-    "fig-crowds-stated": (
-        "Two curves that rise less than the diagonal: above it at the left, clearly below it at the right. That of "
-        "allsports starts at one and ends on the diagonal; that of landmarks, two points, rises to it from near zero. "
-        "The third invented crowd and gym are single points at the left edge."
-    ),
-}
-
 #: The strategies with thicker lines: noisy ordering, alone or after edge ordering, edge ordering itself, and the best
 #: of the others.
 NAMED = ("noisy", "edge, then noisy", "most similar once", "edge")

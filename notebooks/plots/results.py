@@ -4,23 +4,6 @@ import matplotlib.pyplot as plt
 import seaborn as sns
 from book.companion.figures import EDGE, EVIDENCE, FEWEST, GREEN, GREY, INK, MATCH, NODE, NONMATCH, SKY
 
-#: What the figures show, for readers who cannot see them.
-ALT = {
-    "fig-results-walks": (
-        "Jagged lines over the members of a cluster. Ten solid ones, for a record's own cluster, rise and cross a "
-        "horizontal line, T, at about thirty members; ten dashed ones, for another cluster, fall."
-    ),
-    "fig-results-growth": (
-        "Questions against the number of records, both on logarithmic axes. Edge ordering, node ordering and placing "
-        "with certainty rise in parallel, with slope one; the two curves that allow an error rise at first and are "
-        "flat from about two hundred records on."
-    ),
-    "fig-results-kappa": (
-        "Three curves over cluster sizes from ten to a thousand; the one without information approaches a dashed "
-        "line at 1.43, the others stay below it."
-    ),
-}
-
 
 def walks(frame, enough):
     """The evidence of some records for a cluster, over its members, and how much is enough to accept them."""

@@ -8,30 +8,6 @@ from book.companion.figures import EDGE, EVIDENCE, FEWEST, GREY, INK, NODE, SKY
 from matplotlib.ticker import PercentFormatter
 from scipy import stats
 
-#: What the figures show, for readers who cannot see them.
-ALT = {
-    "fig-stop-cora": (
-        "Two curves rise steeply to almost one and then stay level for more than ten thousand questions. A large "
-        "mark on each, far to the left, says where the run stops."
-    ),
-    "fig-stop-calibration": (
-        "Measured shares against stated ones, both logarithmic, for edge, node and evidence ordering. The intervals of "
-        "all points reach the dotted diagonal or lie below it."
-    ),
-    "fig-stop-rows": (
-        "For each row and ordering a line from the full count leftwards to the count when stopped. It is long for "
-        "node ordering under Dist-2 and under Dist-1 with large ε, and vanishes for weak similarities."
-    ),
-    "fig-audit-cost": (
-        "A row for each data set, a mark for each recall. On cora all lie below a third. On allsports, on invented "
-        "people and on the synthetic data they spread up to one; on gym and landmarks all lie near one."
-    ),
-    "fig-audit-errors": (
-        "Three lines, for three values of α, against the number of matches. All stay below one; the values jump "
-        "up and down with the number of matches."
-    ),
-}
-
 LOOK = {"edge": (EDGE.color, "D"), "node": (NODE.color, "o"), "evidence": (EVIDENCE.color, "^")}
 
 

@@ -4,26 +4,6 @@ import matplotlib.pyplot as plt
 from book.companion.figures import EDGE, EVIDENCE, FEWEST, GREY, INK, NODE
 from notebooks.plots.closing_the_gap import LEARNED
 
-#: What the figures show, for readers who cannot see them.
-ALT = {
-    "fig-gap-right": (
-        "Probability of being right against cluster size. The two lines for the sum rise to nearly one; those for the "
-        "best pair stay near 0.53 and 0.6."
-    ),
-    "fig-gap-recall": (
-        "Recall against questions. Evidence rises almost at once, evidence with learned densities a little later, "
-        "both well before node ordering; edge ordering comes last."
-    ),
-    "fig-gap-sweep": (
-        "Share saved against m times epsilon squared. The two curves for evidence nearly coincide and rise to "
-        "one; the two for node ordering stay low and apart."
-    ),
-    "fig-gap-learned": (
-        "Evidence of a pair against its similarity: first a gently rising line, then curves closer and closer to a "
-        "step at one half."
-    ),
-}
-
 LOOKS = {"edge": EDGE.line, "node": NODE.line, "evidence": EVIDENCE.line, "learned": LEARNED.line, "ideal": FEWEST.line}
 
 

@@ -7,26 +7,6 @@ from book.companion.figures import EDGE, FEWEST, GREY, INK, NODE, PRINTED
 from matplotlib.colors import BoundaryNorm, ListedColormap
 from matplotlib.lines import Line2D
 
-#: What the figures show, for readers who cannot see them.
-ALT = {
-    "fig-counts": (
-        "A row for each of the nine settings, on a logarithmic scale of questions. In each, the published numbers of "
-        "edge ordering and of node ordering lie on the expected numbers, which fall as ε grows, and the bounds lie to "
-        "the right of them, farthest for edge ordering as printed. Beside it, z: all dots but two lie in the shaded "
-        "band, on both sides of zero; those outside are edge ordering under Dist-1 with ε = 1/2, to its left, and with "
-        "ε = 1/4, to its right. Hollow circles, for records in random order, lie to the left of it in several rows."
-    ),
-    "fig-dozen-runs": (
-        "Bar chart of runs by the number of questions. It has one peak beside the expected number, and almost all runs "
-        "lie in the shaded band; so does the run on the citations themselves, at the peak."
-    ),
-    "fig-readings": (
-        "A grid of readings by printed numbers. The top row, similarities as drawn with arrival by expected size, "
-        "is light almost throughout. All others have darker cells: some for the nearest tenth, whole blocks for "
-        "records listed by cluster."
-    ),
-}
-
 #: |z| up to these, and the colour that stands for it.
 CLASSES = {"up to 2": 2, "to 3": 3, "to 10": 10, "to 100": 100, "more": np.inf}
 SHADES = ["#f4f1e6", "#cfe0c3", "#7fb7b0", "#3d7a9e", "#1b2a5c"]

@@ -3,14 +3,6 @@
 import matplotlib.pyplot as plt
 from notebooks.plots.real_crowds import LOOKS
 
-#: What the figures show, for readers who cannot see them.
-ALT = {
-    "fig-which-answers": (
-        "A panel for each data set, over the number of answers. On cora node ordering rises first; edge and evidence "
-        "ordering soon overtake it. On the crowds noisy ordering ends highest, on landmarks behind edge on the way."
-    ),
-}
-
 
 def answers(curves):
     """F1 against the answers paid for, a panel for each data set."""

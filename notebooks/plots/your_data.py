@@ -5,19 +5,6 @@ import pandas as pd
 import seaborn as sns
 from book.companion.figures import BLUE, GREY, INK, ORANGE
 
-#: What the figures show, for readers who cannot see them.
-ALT = {
-    "fig-similarities": (
-        "Three panels, matches found against questions on a logarithmic scale. On invented people the learned "
-        "similarity reaches 95 % first, then tf-idf, and q-grams last, the later the more mistakes there are; on cora "
-        "they differ less, and the learned similarity is first again."
-    ),
-    "fig-certified": (
-        "The true recall rises to almost one and stays there. The certified recall stays near zero until the audit "
-        "begins, and then rises to 0.95, steeply at first."
-    ),
-}
-
 LOOKS = {"learned": (BLUE, ""), "tf-idf": (ORANGE, (4, 2)), "q-grams": (GREY, (5, 1.5, 1, 1.5))}
 
 
