@@ -16,6 +16,7 @@ from matplotlib.ticker import MaxNLocator
 
 from book.companion import figures, results
 from book.companion.figures import EDGE, GREEN, INK, NODE, RED
+from crowder.orderings import EdgeOrdering, Ordering
 from crowder.resolution import Resolution
 
 #: Whether a pair was asked about, and whether it is a match: how its line is drawn, as in stepper.js.
@@ -63,19 +64,18 @@ def show(
     results.chart("stepper", name, given)
 
 
-def known_clusters(run: Resolution) -> Iterator[np.ndarray]:
-    """Before the first question and after each: for each record the first one of its cluster, as far as it is known.
+def learned(run: Resolution) -> Iterator[Ordering]:
+    """Before the first question of a run and after each: one ordering, which learns the answers so far.
 
-    >>> [home.tolist() for home in known_clusters(Resolution([[1, 2], [2, 0]], [False, True], [0, 1, 0]))]
+    >>> run = Resolution([[1, 2], [2, 0]], [False, True], [0, 1, 0])
+    >>> [ordering.resolution.clusters.tolist() for ordering in learned(run)]
     [[0, 1, 2], [0, 1, 2], [0, 1, 0]]
     """
-    home = np.arange(len(run.clusters))
-    yield home
+    ordering = EdgeOrdering(np.eye(len(run.clusters)), ties="index")
+    yield ordering
     for pair, same in zip(run.queries, run.answers, strict=True):
-        if same:
-            first, second = np.sort(home[pair])
-            home = np.where(home == second, first, home)
-        yield home
+        ordering.learn(pair, same)
+        yield ordering
 
 
 def settled(run: Resolution) -> pd.DataFrame:
@@ -90,14 +90,12 @@ def settled(run: Resolution) -> pd.DataFrame:
     1  1  2   2     asked  False
     2  0  2   2  inferred  False
     """
-    n = len(run.clusters)
-    a, b = np.triu_indices(n, 1)
+    a, b = np.triu_indices(len(run.clusters), 1)
     at, same = np.zeros(len(a), np.int64), run.clusters[a] == run.clusters[b]
-    for question, home in enumerate(known_clusters(run)):
-        refused = home[run.queries[:question][~run.answers[:question]]]
-        apart = np.zeros((n, n), bool)
-        apart[refused[:, 0], refused[:, 1]] = apart[refused[:, 1], refused[:, 0]] = True
-        at[(at == 0) & ((home[a] == home[b]) | apart[home[a], home[b]])] = question
+    for question, ordering in enumerate(learned(run)):
+        for pair in np.flatnonzero(at == 0):
+            if ordering.settled(a[pair], b[pair]):
+                at[pair] = question
     asked = (np.sort(run.queries[at - 1]) == np.transpose([a, b])).all(axis=1)
     table = pd.DataFrame({"a": a, "b": b, "at": at, "how": np.where(asked, "asked", "inferred"), "same": same})
     return table.iloc[np.lexsort((~same, ~asked, at))].query("at > 0").reset_index(drop=True)
@@ -117,8 +115,8 @@ def replayed(
     total, done = comb(len(names), 2), new.cumsum().tolist()
     full = names if texts is None else [f"{name} ({text})" for name, text in zip(names, texts, strict=True)]
     words, said = [], ["No question yet."]
-    for at, home in enumerate(known_clusters(run)):
-        joined = "; ".join(" ".join(names[record] for record in part) for part in _joined(home))
+    for at, ordering in enumerate(learned(run)):
+        joined = "; ".join(" ".join(names[record] for record in part) for part in _joined(ordering))
         counted = f"Asked {at}, inferred {done[at] - at}, open {total - done[at]}."
         known = f"Known to be one: {joined or 'none yet'}. {counted}"
         if at == 0:
@@ -133,9 +131,10 @@ def replayed(
     return made if texts is None else made | {"said": said}
 
 
-def _joined(home: np.ndarray) -> list[tuple[int, ...]]:
+def _joined(ordering: Ordering) -> list[tuple[int, ...]]:
     """The clusters known so far of at least two records."""
-    return [tuple(part.tolist()) for first in np.unique(home) if len(part := np.flatnonzero(home == first)) > 1]
+    labels = ordering.resolution.clusters
+    return [tuple(part.tolist()) for one in np.unique(labels) if len(part := np.flatnonzero(labels == one)) > 1]
 
 
 def tints(run: Resolution) -> list[list[str]]:
@@ -144,8 +143,8 @@ def tints(run: Resolution) -> list[list[str]]:
     When clusters merge, the largest keeps its colour. No two have the same colour unless the colours run out.
     """
     found, used = [], {}
-    for home in known_clusters(run):
-        joined = _joined(home)
+    for ordering in learned(run):
+        joined = _joined(ordering)
         before, used = used, {part: used[part] for part in joined if part in used}
         for part in joined:
             if part not in used:
@@ -153,7 +152,7 @@ def tints(run: Resolution) -> list[list[str]]:
                 free = [tint for tint in TINTS if tint not in used.values()] or TINTS
                 used[part] = before[max(kept, key=len)] if kept else free[0]
         tint_of = {record: tint for part, tint in used.items() for record in part}
-        found.append([tint_of.get(record, SINGLE) for record in range(len(home))])
+        found.append([tint_of.get(record, SINGLE) for record in range(ordering.n)])
     return found
 
 
