@@ -3,6 +3,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 from book.companion.figures import CORRECTED, EDGE, GREY, INK, MATCH, NONMATCH, PRINTED
+from notebooks.plots.shared import graph
 
 #: The records of the first two papers in the order in which they are drawn, from the top.
 COLUMNS = [["r1", "r4", "r2", "r3", "r5"], ["r9", "r6", "r7", "r8"]]
@@ -23,25 +24,20 @@ def wasted(asked):
     bars.set(ylim=(len(asked) - 0.4, -0.6), ylabel="question")
 
     places = [{r: (x, 4 - y * 4 / (len(column) - 1)) for y, r in enumerate(column)} for x, column in enumerate(COLUMNS)]
-    spot = places[0] | places[1]
+    spot, lines = places[0] | places[1], []
     for place, row in enumerate(asked[: at + 1].itertuples()):
         if row.first not in spot or row.second not in spot:
             continue
-        ends = list(zip(spot[row.first], spot[row.second], strict=True))
-        if place == at:
-            state.plot(*ends, color=INK, lw=3.4, zorder=1)
-        else:
-            state.plot(*ends, **(MATCH if row.match else NONMATCH).line, lw=2.6 if row.match else 1.6, zorder=1)
+        look = MATCH.line | {"lw": 2.6} if row.match else NONMATCH.line | {"lw": 1.6}
+        lines.append((row.first, row.second, look if place != at else {"color": INK, "lw": 3.4}))
         if not row.match:
+            height = (spot[row.first][1] + spot[row.second][1]) / 2 + 0.12
             words = f"{row.similarity:.2f}" + "?" * (place == at)
-            state.text(0.5, np.mean(ends[1]) + 0.12, words, ha="center", va="bottom", fontsize=10.5)
-    for record, (x, y) in spot.items():
-        state.plot(x, y, "o", ms=19, mfc="white", mec=INK, mew=1, zorder=2)
-        state.text(x, y, record, ha="center", va="center", fontsize=10.5, color="#222222", zorder=3)
+            state.text(0.5, height, words, ha="center", va="bottom", fontsize=10.5)
+    graph(state, spot, lines, size=19)
     for x, name in enumerate(("first paper", "second paper")):
         state.text(x, 4.6, name, ha="center", fontsize=11)
     state.set(xlim=(-0.4, 1.4), ylim=(-0.5, 5), title=f"at question {at + 1}")
-    state.axis("off")
     return fig
 
 

@@ -4,6 +4,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from book.companion.figures import CORRECTED, EDGE, FEWEST, INK, MATCH, NODE, NONMATCH, PRINTED
+from notebooks.plots.shared import graph
 
 LOOK = {name: look.line | {"marker": look.points["marker"]} for name, look in (("edge", EDGE), ("node", NODE))}
 LINES = {
@@ -58,15 +59,13 @@ def moment(frame, left, right, pair):
         "question": ("asked now", NONMATCH.line | {"lw": 3}),
         "settled": ("settled by it", {"color": INK, "ls": ":", "lw": 1.6}),
     }
+    lines = []
     for kind, (label, look) in looks.items():
         for a, b in frame.loc[frame["kind"] == kind, ["a", "b"]].to_numpy():
-            ax.plot(*zip(at[a], at[b], strict=True), label=label, zorder=1, **look)
+            lines.append((a, b, look | {"label": label}))
             label = None
-    for name, (x, y) in at.items():
-        ax.plot(x, y, "o", ms=21, mfc="white", mec=INK, mew=2 if name in pair else 0.8, zorder=2)
-        ax.text(x, y, name, ha="center", va="center", color="#222222", zorder=3)
+    graph(ax, at, lines, size=21, fontsize=12, width=lambda name: 2 if name in pair else 0.8)
     ax.set(xlim=(-0.4, 3.4), ylim=(-0.5, 4.5))
-    ax.axis("off")
     fig.legend(loc="outside lower center", ncols=2, handlelength=2.4)
     return fig
 

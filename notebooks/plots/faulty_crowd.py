@@ -3,18 +3,11 @@
 import matplotlib.pyplot as plt
 import numpy as np
 import seaborn as sns
-from book.companion.figures import BLUE, EDGE, GREEN, GREY, INK, MATCH, NODE, NONMATCH, RED, SKY
+from book.companion.figures import BLUE, GREY, INK, MATCH, NONMATCH, RED, SKY
 from matplotlib.lines import Line2D
 from matplotlib.patches import Polygon
 from notebooks.plots import real_crowds
 from scipy.spatial import ConvexHull
-
-#: How each ordering is drawn.
-LOOKS = {
-    "edge": {"color": EDGE.color, "ls": "-", "marker": "D"},
-    "node": {"color": NODE.color, "ls": "--", "marker": "o"},
-}
-OPEN = {"mfc": "none", "mew": 1.4}
 
 
 def _places():
@@ -92,7 +85,7 @@ def votes(frame):
         style, marker = "-" if rate < 0.5 else "--", "osD^vXP"[number % 7]
         (line,) = ax.semilogy(part["votes"], part["exact"], lw=1.4, ls=style, label=f"$p = {rate:g}$")
         ax.semilogy(part["votes"], part["upper bound"], ":", lw=1.2, color=line.get_color())
-        ax.plot(part["votes"], part["simulated"], marker, ms=4.5, color=line.get_color(), **OPEN)
+        ax.plot(part["votes"], part["simulated"], marker, ms=4.5, color=line.get_color(), mfc="none", mew=1.4)
     ax.set(xlabel="votes $r$", ylabel="probability that the vote errs", ylim=(3e-8, 2), xlim=(0, 42))
     fig.legend(loc="outside upper center", ncols=4)
     return fig
@@ -118,19 +111,6 @@ def once(frame):
     )  # fmt: skip
     grid.set_titles(col_template="{col_name} ordering", row_template="{row_name}")
     return grid.set_axis_labels("place of the mistake in the run", "").figure
-
-
-def stay(frame, rate):
-    """Errors that persist: repeated questions, fresh answers, and the members of two clusters."""
-    fig, ax = plt.subplots(figsize=(6.4, 3.6))
-    ax.axhline(rate, color=RED, lw=1.2, label="the same question again")
-    ax.semilogy(frame["votes"], frame["error"], color=BLUE, lw=0.8)
-    ax.semilogy(frame["votes"], frame["error"], "o", ms=5, color=BLUE, label="fresh answers")
-    words = "all members of two clusters, asked once"
-    ax.semilogy(frame["votes"] + 1, frame["error"], "D", ms=6, color=GREEN, label=words, **OPEN)
-    ax.set(xlabel="answers", ylabel="probability of an error", xlim=(0, 43), ylim=(1e-6, 1))
-    fig.legend(loc="outside upper center", ncols=2)
-    return fig
 
 
 def members(frame, asked):

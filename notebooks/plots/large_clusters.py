@@ -1,9 +1,9 @@
-"""Figures of the appendix *The logarithm, and large clusters*."""
+"""Figures of the appendices on the logarithm and on the results beyond the paper."""
 
 import matplotlib.pyplot as plt
 import numpy as np
 import seaborn as sns
-from book.companion.figures import EDGE, GREY, INK, NODE
+from book.companion.figures import EDGE, GREY, INK, NODE, SKY
 
 LOOK = {name: look.line | {"marker": look.points["marker"]} for name, look in (("edge", EDGE), ("node", NODE))}
 
@@ -37,16 +37,21 @@ def constants(growth):
             value = part["limit"].iloc[0]
             ax.axhline(value, color=GREY, lw=0.8, ls=":")
             ax.text(1.6 * largest, value + 0.03, f"{value:.3f}", fontsize=9)
-        ax.set(
-            xlabel="$m = n/k$",
-            title=f"{ordering} ordering",
-            ylim=(0, 2.1),
-            xlim=(0.8, 12 * largest),
-        )
+        ax.set(xlabel="$m = n/k$", title=f"{ordering} ordering", ylim=(0, 2.1), xlim=(0.8, 12 * largest))
     axes[0].semilogx(logs, np.log(logs), color=INK, lw=1, ls="-")
     axes[0].text(9, 1.95, r"$\log m$", va="top")
     axes[1].legend(loc="upper right", handlelength=3)
     axes[0].set_ylabel("$E[Q_{ij}]\\,/\\,m$")
+    return fig
+
+
+def kappas(frame, kappa):
+    """Questions across two clusters of m records, divided by m."""
+    fig, ax = plt.subplots(figsize=(6.4, 3.0))
+    sns.lineplot(frame.set_index("m"), palette=[EDGE.color, INK, SKY], markers=[*"Dvs"], dashes=False, ms=7)
+    ax.axhline(kappa, color=GREY, lw=1, ls="--", label=r"$\kappa$")
+    ax.set(xscale="log", xlabel="$m$", title="expected questions across two clusters, divided by $m$", ylim=(0, 1.7))
+    ax.legend(loc="lower right", ncols=2)
     return fig
 
 

@@ -6,6 +6,7 @@ from math import sqrt
 import matplotlib.pyplot as plt
 import numpy as np
 from book.companion.figures import BLUE, CORRECTED, EDGE, FEWEST, GREY, INK, MATCH, NODE, NONMATCH, ORANGE, PRINTED, RED
+from notebooks.plots.shared import graph
 
 TITLES = {"dist1": "Dist-1", "dist2": "Dist-2"}
 
@@ -13,21 +14,16 @@ TITLES = {"dist1": "Dist-1", "dist2": "Dist-2"}
 def example(groups, shares):
     """A smallest set of questions that settles all pairs of the records in `groups`, and their similarities."""
     a, b, c = groups
-    questions = [(*ends, True) for group in groups for ends in pairwise(group)]
-    questions += [(a[0], b[2], False), (b[3], c[0], False), (a[4], c[1], False)]
+    same, other = MATCH.line | {"lw": 2.4}, NONMATCH.line | {"lw": 1.6}
+    questions = [(*ends, same) for group in groups for ends in pairwise(group)]
+    questions += [(a[0], b[2], other), (b[3], c[0], other), (a[4], c[1], other)]
     fig, (ax, bars) = plt.subplots(1, 2, figsize=(6.4, 3.2), width_ratios=[1.15, 1])
     place = {}
     for (x, y), group in zip([(0, 1), (2.6, 1.5), (2.2, -1.1)], groups, strict=True):
         turn = np.arange(len(group)) * 2 * np.pi / len(group) + 0.3
         place |= dict(zip(group, zip(x + 0.8 * np.cos(turn), y + 0.8 * np.sin(turn), strict=True), strict=True))
-    for i, j, match in questions:
-        look = MATCH if match else NONMATCH
-        ax.plot(*zip(place[i], place[j], strict=True), **look.line, lw=2.4 if match else 1.6, zorder=1)
-    for record, spot in place.items():
-        ax.plot(*spot, "o", ms=18, mfc="white", mec=INK, mew=1, zorder=2)
-        ax.text(*spot, record, ha="center", va="center", fontsize=10.5, color="#222222", zorder=3)
+    graph(ax, place, questions)
     ax.set(aspect="equal", title="questions that suffice", xlim=(-1.2, 3.8), ylim=(-2.2, 2.7))
-    ax.axis("off")
     for (name, look), shift in zip((("matches", MATCH), ("non-matches", NONMATCH)), (-0.2, 0.2), strict=True):
         bars.bar(np.arange(len(shares)) + shift, shares[name], width=0.36, label=name, **look.fill)
     bars.set(xticks=range(len(shares)), xticklabels=shares["step"], xlabel="similarity", title="share of pairs")

@@ -7,12 +7,12 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from book.companion.figures import BLUE, GREY, INK, MATCH, NONMATCH, ORANGE
+from notebooks.plots.shared import corners, densities
 
 NAMES = {"dist1": "Dist-1", "dist2": "Dist-2"}
 LINES = {"dist1": {"color": BLUE, "ls": "-"}, "dist2": {"color": ORANGE, "ls": "--"}}
 #: The non-matches of the example that a figure names.
 NAMED = ["r2, r6", "r4, r9"]
-LAWS = {"green": (MATCH, "$f_g$, matches"), "red": (NONMATCH, "$f_r$, non-matches")}
 
 
 def citations(pairs, model):
@@ -33,21 +33,12 @@ def citations(pairs, model):
     top.axhline(0, color=INK, lw=0.8)
     top.set(ylim=(-10.6, 5), yticks=[])
     top.spines["left"].set_visible(False)
-    for law, (style, label) in LAWS.items():
-        x, density = outline(getattr(model, law))
-        bottom.fill_between(x, density, **style.fill, alpha=0.55)
-        bottom.plot(x, density, **style.line, lw=2.2, label=label)
+    densities(bottom, corners(model.green), corners(model.red))
     for ax, edge in product((top, bottom), model.green.edges[1:-1]):
         ax.axvline(float(edge), color=GREY, lw=0.8, ls=":")
     bottom.set(xlabel="similarity", ylabel="density", xlim=(-0.03, 1.03))
     bottom.legend(loc="upper right")
     return fig
-
-
-def outline(density):
-    """The corners of a density, for a line from zero to zero."""
-    heights = np.r_[0, np.repeat(density.heights, 2), 0].astype(float)
-    return np.repeat(density.edges, 2).astype(float), heights
 
 
 def models(frame, epsilon):
@@ -57,10 +48,7 @@ def models(frame, epsilon):
     top = 1.1 * outlines["density"].max()
     for name, panel in outlines[outlines["epsilon"] == epsilon].groupby("model", sort=False):
         ax = panels[name]
-        for law, part in panel.groupby("density_of", sort=False):
-            style, label = LAWS[law]
-            ax.fill_between(part["x"], part["density"], **style.fill, alpha=0.55)
-            ax.plot(part["x"], part["density"], **style.line, lw=2.2, label=label)
+        densities(ax, *((part["x"], part["density"]) for _, part in panel.groupby("density_of")))
         ax.set(title=rf"{NAMES[name]}, $\epsilon = {epsilon:g}$", xlim=(-0.03, 1.03), ylim=(0, top), ylabel="density")
     panels["dist1"].set_xticklabels([])
     panels["dist2"].set_xlabel("similarity")
@@ -103,8 +91,8 @@ def looks(frame, epsilons):
 def states(epsilons):
     """The pictures of `models` with a sentence each, by ε, and what they draw."""
     parts, pictures = [], {}
-    for epsilon, name, law in product(epsilons, NAMES, LAWS):
-        x, density = outline(getattr(getattr(cr, name)(epsilon), law))
+    for epsilon, name, law in product(epsilons, NAMES, ("green", "red")):
+        x, density = corners(getattr(getattr(cr, name)(epsilon), law))
         columns = {"model": name, "epsilon": epsilon, "density_of": law, "x": x, "density": density}
         parts.append(pd.DataFrame(columns))
     dial = np.geomspace(0.01, 0.49, 30)

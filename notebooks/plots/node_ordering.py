@@ -6,6 +6,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from book.companion.figures import CORRECTED, FEWEST, GREEN, GREY, INK, MATCH, NODE, NONMATCH, PRINTED, RED
 from matplotlib.patches import Patch, Rectangle
+from notebooks.plots.shared import graph
 
 #: The kinds of question, and how each is drawn: the edge and hatch of its box, and its name.
 KINDS = {
@@ -50,15 +51,9 @@ def race(frame, own):
 def four(parts, asked):
     """Left, four records no two of which are alike; right, what they ask and what the two bounds allow."""
     fig, (left, right) = plt.subplots(1, 2, figsize=(6.4, 2.4), width_ratios=(1, 1.9))
-    corners = [(0, 0), (1, 0), (1, 1), (0, 1)]
-    for i in range(4):
-        for j in range(i):
-            left.plot(*zip(corners[i], corners[j], strict=True), **NONMATCH.line, zorder=1)
-    for record, (x, y) in enumerate(corners, start=1):
-        left.plot(x, y, "o", ms=20, mfc="white", mec=INK, zorder=2)
-        left.text(x, y, record, ha="center", va="center", color="#222222", zorder=3)
+    corners = {1: (0, 0), 2: (1, 0), 3: (1, 1), 4: (0, 1)}
+    graph(left, corners, [(i, j, NONMATCH.line) for i in corners for j in range(1, i)], size=20, fontsize=12)
     left.set(xlim=(-0.2, 1.2), ylim=(-0.2, 1.2), aspect="equal")
-    left.axis("off")
     rows = [("asked", [asked], NODE), ("printed", parts, PRINTED), ("corrected", [comb(4, 2)], CORRECTED)]
     for row, (_, pieces, look) in enumerate(rows):
         start = 0.0

@@ -5,6 +5,7 @@ from itertools import combinations
 import matplotlib.pyplot as plt
 import numpy as np
 from book.companion.figures import INK, MATCH, NONMATCH, SKY
+from notebooks.plots.shared import graph
 
 #: Where the records of the good order are drawn: those of one cluster on the left, those of the other on the right.
 POSITION = [(1.75, 0.2), (1.6, 1.05), (-0.6, 0.5), (0.05, 1.15), (0.2, -0.1)]
@@ -37,8 +38,7 @@ def good_order(questions, known, same, names):
     fig, axes = plt.subplots(2, 2, figsize=(6.4, 4.2))
     place = dict(zip(names, POSITION, strict=True))
     for q, ax in enumerate(axes.flat):
-        _lines(ax, known[q], same, place, set(questions[: q + 1]))
-        _records(ax, place)
+        _graph(ax, place, known[q], same, set(questions[: q + 1]))
         ax.set(xlim=(-0.85, 2.0), ylim=(-0.3, 1.3), title=f"after question {q + 1}")
     return fig
 
@@ -61,21 +61,15 @@ def ends(fewest, most, same, n):
     angle = 2 * np.pi * np.arange(n) / n
     place = dict(enumerate(zip(np.sin(angle), np.cos(angle), strict=True)))
     for ax, asked, name in zip(axes, (fewest, most), ("fewest", "most"), strict=True):
-        _lines(ax, asked, same, place, set(fewest) if name == "fewest" else set())
-        _records(ax, place, size=17)
+        _graph(ax, place, asked, same, set(fewest) if name == "fewest" else set(), size=17)
         ax.set(xlim=(-1.2, 1.2), ylim=(-1.2, 1.2), aspect="equal", title=f"{name}: {len(asked)} questions")
     return fig
 
 
-def _lines(ax, pairs, same, place, heavy):
+def _graph(ax, place, pairs, same, heavy, **how):
+    lines = []
     for i, j in pairs:
         kind = MATCH if same(i, j) else NONMATCH
         weight = {"lw": 2.8, "alpha": 1} if (i, j) in heavy else {"lw": 0.9, "alpha": 0.75}
-        ax.plot(*zip(place[i], place[j], strict=True), **kind.line | weight, zorder=1)
-
-
-def _records(ax, place, size=18):
-    for record, (x, y) in place.items():
-        ax.plot(x, y, "o", ms=size, mfc="white", mec=INK, mew=1, zorder=2)
-        ax.text(x, y, f"r{record + 1}", ha="center", va="center", zorder=3, fontsize=10.5)
-    ax.axis("off")
+        lines.append((f"r{i + 1}", f"r{j + 1}", kind.line | weight))
+    graph(ax, {f"r{record + 1}": at for record, at in place.items()}, lines, **how)

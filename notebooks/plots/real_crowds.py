@@ -1,11 +1,8 @@
-"""Figures of the chapter *Real crowds*."""
-
-from itertools import cycle
+"""Figures of the chapters *Real crowds* and *Which ordering for my data?*."""
 
 import matplotlib.pyplot as plt
 import pandas as pd
-from book.companion.figures import EDGE, EVIDENCE, GREEN, GREY, INK, MATCH, NODE, NOISY, NONMATCH, RED, SKY
-from matplotlib.ticker import PercentFormatter
+from book.companion.figures import EDGE, EVIDENCE, GREEN, GREY, NODE, NOISY, RED, SKY
 
 #: The strategies with thicker lines: noisy ordering, alone or after edge ordering, edge ordering itself, and the best
 #: of the others.
@@ -25,23 +22,6 @@ LOOKS = {
 }
 
 
-def where_wrong(shares):
-    """The share of wrong votes on each crowd, from the most similar matches and non-matches to the least similar."""
-    names = shares["crowd"].unique()
-    fig, (axes,) = plt.subplots(1, len(names), figsize=(6.4, 2.9), squeeze=False)
-    for ax, (crowd, part) in zip(axes, shares.groupby("crowd", sort=False), strict=True):
-        for match, look, marker in ((True, MATCH, "o"), (False, NONMATCH, "s")):
-            own = part[part["match"] == match]
-            words = "matches, wrongly called different" if match else "non-matches, wrongly called the same"
-            ax.plot(own["group"], own["wrong"], marker=marker, ms=5, **look.line, label=words)
-        ax.set(title=crowd, ylim=(0, None), xlim=(0.5, shares["group"].max() + 0.5), xticks=[])
-        ax.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
-    axes[len(axes) // 2].set_xlabel("most similar   →   least similar")
-    axes[0].set_ylabel("wrong votes")
-    fig.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=1)
-    return fig
-
-
 def answers_paid_for(curves, level):
     """F1 of each strategy on each crowd."""
     names = curves["crowd"].unique()
@@ -55,36 +35,26 @@ def answers_paid_for(curves, level):
         ax.set(ylim=(0, 1.02), xscale="log", xlim=(20, part["answers"].max()))
         ax.axhline(level, color=GREY, lw=0.8)
     axes[0].set_ylabel("F1")
-    lines = {line.get_label(): line for line in axes[0].get_lines()}
-    shown = {name: lines[name] for name in LOOKS}
-    fig.legend(shown.values(), shown, loc="outside upper center", ncols=3, columnspacing=1.0, handlelength=2.4)
+    shown = axes[0].get_legend_handles_labels()
+    fig.legend(*shown, loc="outside upper center", ncols=3, columnspacing=1.0, handlelength=2.4)
     return fig
 
 
-def votes_wrong(counts):
-    """Pairs of gym by how many of five votes are wrong: counted, and expected of two models."""
-    fig, axes = plt.subplots(1, 2, figsize=(6.4, 3.2))
-    for ax, match in zip(axes, (True, False), strict=True):
-        part = counts[counts["match"] == match]
-        ax.bar(part["wrong"], part["pairs"], width=0.7, **(MATCH if match else NONMATCH).fill, label="counted")
-        ax.plot(part["wrong"], part["looks"], "-", marker="s", ms=5, color=INK, label="model of looks")
-        ax.plot(part["wrong"], part["independent"], ":", marker="o", ms=5, color=GREY, label="independent")
-        ax.set(title="matches" if match else "non-matches", xlabel="wrong votes of five", yscale="log")
-        ax.set(ylim=(0.5, None), xticks=range(6))
-    axes[0].set_ylabel("pairs")
-    fig.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=3)
-    return fig
-
-
-def reliability(bins, least):
-    """The share of records that are right, against what is stated, in bins with at least `least` records."""
-    fig, ax = plt.subplots(figsize=(6.4, 3.6))
-    ax.plot([0, 1], [0, 1], color=GREY, lw=1, ls="--")
-    bins = bins[bins["records"] >= least]
-    for (crowd, part), marker in zip(bins.groupby("crowd", sort=False), cycle("os^DvP")):
-        ax.plot(part["stated"], part["right"], marker=marker, ms=5, label=crowd, clip_on=False)
-    ax.set(xlabel="stated", ylabel="right", xlim=(0, 1), ylim=(0, 1.02))
-    fig.legend(loc="outside upper center", ncols=2)
+def answers(curves):
+    """F1 against the answers paid for, a panel for each data set."""
+    panels = curves.groupby("data", sort=False)
+    fig, axes = plt.subplots((len(panels) + 1) // 2, 2, figsize=(4.8, 0.5 + 0.95 * len(panels)), sharey=True)
+    for ax, (title, panel) in zip(axes.flat, panels, strict=False):
+        for ordering, curve in panel.groupby("ordering", sort=False):
+            ax.plot(curve["answers"], curve["F1"], **LOOKS[ordering], label=ordering)
+        ax.set(title=title, ylim=(0, 1.02), xlim=(0, None), yticks=[0, 0.5, 1])
+        ax.xaxis.set_major_locator(plt.MaxNLocator(4))
+        ax.xaxis.set_major_formatter("{x:,.0f}")
+    for left_over in axes.flat[len(panels) :]:
+        left_over.remove()
+    fig.supxlabel("answers", fontsize=11)
+    fig.supylabel("F1", fontsize=11)
+    fig.legend(*ax.get_legend_handles_labels(), loc="outside upper center", ncols=4)
     return fig
 
 

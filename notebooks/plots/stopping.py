@@ -5,7 +5,6 @@ import numpy as np
 import pandas as pd
 import seaborn as sns
 from book.companion.figures import EDGE, EVIDENCE, FEWEST, GREY, INK, NODE, SKY
-from matplotlib.ticker import PercentFormatter
 from scipy import stats
 
 LOOK = {"edge": (EDGE.color, "D"), "node": (NODE.color, "o"), "evidence": (EVIDENCE.color, "^")}
@@ -90,22 +89,18 @@ def cost(compared):
     recall = compared["recall"].map("{:.0%}".format)
     looks = {"palette": [SKY, EVIDENCE.color, NODE.color, INK], "markers": ["v", "^", "o", "D"], "s": 60}
     sns.scatterplot(compared, x="questions", y="data", hue=recall, style=recall, ax=ax, clip_on=False, **looks)
-    ax.xaxis.set_major_formatter(PercentFormatter(1, 0))
+    ax.xaxis.set_major_formatter("{x:.0%}")
     ax.set(xlabel="questions (dotted: every pair settled)", ylabel="", xlim=(0, 1.1))
     ax.margins(y=0.1)
     sns.move_legend(ax, "lower center", bbox_to_anchor=(0.5, 1), ncols=4, title="recall to be certified")
     return fig
 
 
-#: Color, marker and line for each α.
-LOOKS = [(EDGE.color, "D", "-"), (NODE.color, "o", "-"), (EVIDENCE.color, "^", "-")]
-
-
 def errors(shares):
     """The exact probability of an error against the number of matches, for each α."""
     fig, ax = plt.subplots(figsize=(6.4, 3.2))
-    for (alpha, own), (color, marker, ls) in zip(shares.groupby("α", sort=False), LOOKS, strict=False):
-        ax.plot(own["matches"], own["errors"] / alpha, ls, marker=marker, ms=5, color=color, label=f"α = {alpha:g}")
+    for (alpha, own), (color, marker) in zip(shares.groupby("α", sort=False), LOOK.values(), strict=False):
+        ax.plot(own["matches"], own["errors"] / alpha, "-", marker=marker, ms=5, color=color, label=f"α = {alpha:g}")
     ax.axhline(1, color=GREY, ls=":")
     ax.set(xlabel="matches among the open pairs", ylabel="probability of an error / α", ylim=(0, 1.08))
     ax.set_xticks(np.arange(0, shares["matches"].max() + 1, 2))
