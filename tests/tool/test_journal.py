@@ -29,7 +29,6 @@ from crowder_tool import answer_file, ask_all
 from crowder_tool.journal import Answer, Journal
 from crowder_tool.tables import TableCandidates
 
-RUNS = {"edge": cr.edge_ordering, "node": cr.node_ordering}
 LABELS, SIMILARITY, read = journal_crash.LABELS, journal_crash.SIMILARITY, journal_crash.read
 KILLS = 8 if NIGHTLY else 1  # times as many
 UNIX = pytest.mark.skipif(os.name == "nt", reason="forks, or limits what a process may do")
@@ -58,17 +57,13 @@ def program(command, *arguments):
     return json.loads(done.stdout)
 
 
-def same(one, other):
-    return np.array_equal(one.queries, other.queries) and np.array_equal(one.clusters, other.clusters)
-
-
 def votes(table):
     """What counts now: pair, answer and worker, by pair and number."""
     rows = table.sort_values(["i", "j", "vote"])[["i", "j", "same", "worker"]].values.tolist()
     return [(i, j, None if pd.isna(same) else same, who) for i, j, same, who in rows]
 
 
-# --- against a model in memory, and interrupted ----------------------------------------------------------------------
+# --- against a model in memory, and killed ---------------------------------------------------------------------------
 
 
 @given(st.data())
@@ -129,29 +124,6 @@ def test_a_journal_has_the_last_vote_of_each_worker_and_forgets_none(data):
         log = journals[0]._file.entries()
         assert sum(not entry.gone for entry in log) == paid  # what was replaced is there, too
         assert [entry.entry for entry in log] == [*range(1, len(log) + 1)] and journals[0].costs()[0] == spent
-
-
-@pytest.mark.parametrize("run", RUNS.values())
-@given(stops=st.lists(st.integers(0, 12), max_size=4), seed=st.integers(0, 99))
-@examples(8, night=200)
-def test_a_run_interrupted_anywhere_resumes_as_if_it_had_not_been(run, stops, seed):
-    rng = np.random.default_rng(seed)
-    labels, values = rng.integers(0, 3, 8), rng.integers(0, 3, 28) / 2
-    plain, questions = run(values, cr.Truth(labels), rng=seed), []
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "answers.db"
-        for stop in [*stops, 10**9]:
-            crowd = Crowd(labels, patience=stop)
-            with Journal(crowd, path) as journal, contextlib.suppress(InterruptedError):
-                got = run(values, journal, rng=seed)
-            questions += crowd.asked
-        assert same(got, plain)
-        assert questions == [tuple(pair) for pair in plain.queries.tolist()]  # each of them once, in order
-        with Journal(None, path) as journal:  # nobody is there to ask, and other forms are of the same records
-            square, stored = squareform(values) + np.eye(8), sparse.coo_matrix((values, np.triu_indices(8, 1)), (8, 8))
-            for form in (values, square, stored):
-                assert same(run(form, journal, rng=seed), plain) and journal.asked == 0
-        assert {path.name for path in Path(folder).iterdir()} == {"answers.db", "answers.db-lock", "answers.db-journal"}
 
 
 @UNIX
@@ -495,6 +467,12 @@ def test_a_journal_of_other_records_is_refused_before_anything_is_asked(similari
         with pytest.raises(ValueError, match=f"journal of other records: .*{message}"):
             cr.edge_ordering(similarity, journal, rng=5)
         assert crowd.asked == [] and len(journal.answers()) == 5
+    with Journal(Crowd(), tmp_path / "answers.db") as journal:  # other forms are of the same records
+        plain = cr.edge_ordering(SIMILARITY, journal, rng=5)
+        for form in (squareform(SIMILARITY), sparse.coo_matrix((SIMILARITY, np.triu_indices(40, 1)), shape=(40, 40))):
+            assert np.array_equal(cr.edge_ordering(form, journal, rng=5).queries, plain.queries)
+        assert journal.asked == plain.n_queries - 5
+    assert {path.name for path in tmp_path.iterdir()} == {"answers.db", "answers.db-lock", "answers.db-journal"}
 
 
 # --- answers ---------------------------------------------------------------------------------------------------------
