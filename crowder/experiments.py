@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -33,6 +33,12 @@ __all__ = ["mean_interval", "repeat", "simulated_queries", "sweep"]
 CONFIDENCE = 0.95
 
 
+class _Simulated(list):
+    """Results of random runs, which say so as the frame of a sweep does."""
+
+    attrs: ClassVar = {"basis": "simulated"}
+
+
 def repeat(function: Callable, repetitions: int, *, rng: Seed, n_jobs: int | None = None, **settings: Any) -> list:
     """Call ``function(**settings, rng=...)`` repeatedly, each time with its own generator.
 
@@ -41,7 +47,7 @@ def repeat(function: Callable, repetitions: int, *, rng: Seed, n_jobs: int | Non
     function : callable
         Takes a keyword ``rng``. It may be defined in a notebook, even if other processes run it.
     repetitions : int
-        At least 1.
+        At least 1; a ValueError otherwise.
     rng : int or numpy.random.Generator, keyword only
         Parent of the repetitions' generators, which are independent of each other and of `n_jobs`.
     n_jobs : int, optional, keyword only
@@ -53,12 +59,7 @@ def repeat(function: Callable, repetitions: int, *, rng: Seed, n_jobs: int | Non
     Returns
     -------
     list
-        What each call returned, in order.
-
-    Raises
-    ------
-    ValueError
-        If `repetitions` is less than 1.
+        What each call returned, in order. Its ``attrs`` say, as those of a frame, that it is simulated.
 
     See Also
     --------
@@ -71,7 +72,7 @@ def repeat(function: Callable, repetitions: int, *, rng: Seed, n_jobs: int | Non
     [30, 68, 39]
     """
     children = _spawn(rng, _checked(function, repetitions, n_jobs))
-    return Parallel(n_jobs=n_jobs)(delayed(function)(**settings, rng=child) for child in children)
+    return _Simulated(Parallel(n_jobs=n_jobs)(delayed(function)(**settings, rng=child) for child in children))
 
 
 def sweep(
@@ -98,6 +99,7 @@ def sweep(
     -------
     pandas.DataFrame
         One row for each call: the settings of the grid, ``repetition`` (0, 1, ...), and the named results.
+        ``attrs["basis"]`` is "simulated", which pandas hands on to most of what is computed from the frame.
 
     See Also
     --------
@@ -139,7 +141,9 @@ def sweep(
         for child in _spawn(parent, repetitions)
     )
     runs = zip(product(grid, range(repetitions)), found, strict=True)
-    return pd.DataFrame([{**point, "repetition": r, **results} for (point, r), results in runs])
+    frame = pd.DataFrame([{**point, "repetition": r, **results} for (point, r), results in runs])
+    frame.attrs["basis"] = "simulated"
+    return frame
 
 
 def _checked(function: Callable, repetitions: int, n_jobs: int | None) -> int:
@@ -177,7 +181,7 @@ def simulated_queries(
     model : SimilarityModel
         Its densities f_g within clusters and f_r across.
     sizes : sequence of int
-        Sizes of the k clusters, of n records.
+        Sizes of the k clusters, of n records, each at least 1; a ValueError otherwise.
     orderings : mapping of str to callable, optional
         Each is called as ``ordering(similarity, oracle, rng=rng)`` and returns a `Resolution`, as
         :func:`crowder.edge_ordering` does; the similarities are condensed. By default edge and node ordering, under the
@@ -189,11 +193,6 @@ def simulated_queries(
     -------
     dict of str to int
         The number of questions Q of each ordering.
-
-    Raises
-    ------
-    ValueError
-        If a size is not a positive whole number.
 
     See Also
     --------
@@ -243,17 +242,12 @@ def mean_interval(values: ArrayLike) -> tuple[float, float, float]:
     Parameters
     ----------
     values : array_like, shape (v,)
-        Finite numbers, at least one.
+        Finite numbers, at least one; a ValueError otherwise.
 
     Returns
     -------
     mean, low, high : float
         The ends of the interval are NaN for a single value.
-
-    Raises
-    ------
-    ValueError
-        If there is no value, or one is not finite.
 
     See Also
     --------

@@ -29,12 +29,13 @@ function               basis                     holds when
 The claim and the text around it say what a piece is about; the record has the code of the piece, as it stands in the
 call of `check`. The basis is that of the weakest piece for the statement that holds: the printed one or, for pieces
 wrapped in `corrected`, the one in its place. A piece wrapped in `also` repeats by weaker means what another one shows:
-it must hold, but gives no basis. The basis of a piece follows from its numbers: those from random runs are
-*simulated*, however they are compared, those that were read and not computed in this build *recorded*, and the call
-says so: no program looks whether it is right. A claim is *proved* only by a written argument besides, which the data
-name as ``proof: page#label``; without one these are calculations, and *exact*. Where the code does not derive the
-statement itself, but checks calculations within the argument, the data say *argued*. A universal statement that was
-only tried is exact for the cases tried, which the page names (`Evidence.where`).
+it must hold, but gives no basis. The basis of a piece follows from its numbers: those from random runs are *simulated*,
+however they are compared, those that were read and not computed in this build *recorded*. The frames of `sweep` and
+`recorded` say so themselves (`book.companion.evidence.based`), and of other numbers the call does. A claim is *proved*
+only by a written argument besides, which the data name as ``proof: page#label``; without one these are calculations,
+and *exact*. Where the code does not derive the statement itself, but checks calculations within the argument, the data
+say *argued*. A universal statement that was only tried is exact for the cases tried, which the page names
+(`Evidence.where`).
 """
 
 from __future__ import annotations

@@ -138,7 +138,7 @@ def _sign(factor, ends: dict) -> int:
 
 
 def agreement(
-    value, expected, *, tolerance: float = 0, relative: bool = False, basis: str = "exact", where: str = ""
+    value, expected, *, tolerance: float = 0, relative: bool = False, basis: str = "", where: str = ""
 ) -> Evidence:
     """Numbers that should be equal, to a stated tolerance; with tolerance 0, exactly (fractions, integers, symbols).
 
@@ -150,7 +150,7 @@ def agreement(
     >>> agreement([4, 9], [4, 9]).figure
     'equal: 4, 9'
     """
-    basis = based(basis, "agreement")
+    basis = based(basis, "agreement", value, expected)
     value, expected = np.asarray(value, dtype=object), np.asarray(expected, dtype=object)
     nonempty(expected.ravel(), "agreement")
     if value.shape != expected.shape:
@@ -173,7 +173,7 @@ def agreement(
                     f"largest {measure} {largest:.2g} (tolerance {tolerance:g}, {size})", where=where)  # fmt: skip
 
 
-def bounded(value, limit, *, basis: str = "exact", where: str = "") -> Evidence:
+def bounded(value, limit, *, basis: str = "", where: str = "") -> Evidence:
     """Values that must not exceed their limits, at every point evaluated.
 
     Values and limits are broadcast together; without finite values and finite, positive limits the evidence does not
@@ -182,7 +182,7 @@ def bounded(value, limit, *, basis: str = "exact", where: str = "") -> Evidence:
     >>> bounded(np.linspace(0.1, 1, 10) ** 2, np.linspace(0.1, 1, 10)).figure
     'largest ratio to the limit 1 (10 points)'
     """
-    basis = based(basis, "bounded")
+    basis = based(basis, "bounded", value, limit)
     value, limit = np.broadcast_arrays(*(checks.numbers(x, "bounded: values and limits") for x in (value, limit)))
     points = _plural(nonempty(value.ravel(), "bounded").size, "point", "points")
     # Rounding may push a value above a limit that it equals in exact arithmetic.
@@ -192,7 +192,7 @@ def bounded(value, limit, *, basis: str = "exact", where: str = "") -> Evidence:
     return Evidence(basis, bool(holds.all()), figure, where=where)
 
 
-def simulation(mean, error, expected, *, size: int, limit: float = 4.0, basis: str = "simulated") -> Evidence:
+def simulation(mean, error, expected, *, size: int, limit: float = 4.0, basis: str = "") -> Evidence:
     """Means of seeded simulations compared with their expected values.
 
     `size` is the number of draws or runs per mean, and `limit` how many standard errors a mean may be off. At 4, a true
@@ -205,10 +205,11 @@ def simulation(mean, error, expected, *, size: int, limit: float = 4.0, basis: s
     worst = float(z[np.argmax(np.abs(z))])  # NaN, if there is one
     name = "distance" if z.size == 1 else f"largest of {z.size} distances"
     figure = f"{name} {worst:.1f} standard errors ({size:,} runs, limit {limit:g})"
-    return Evidence(based(basis, "simulation", ("simulated", "recorded")), bool(abs(worst) <= limit < np.inf), figure)
+    basis = based(basis, "simulation", mean, error, expected, known=("simulated", "recorded"))
+    return Evidence(basis, bool(abs(worst) <= limit < np.inf), figure)
 
 
-def exceeds(mean, error, floor=0.0, *, size: int, limit: float = 4.0, basis: str = "simulated") -> Evidence:
+def exceeds(mean, error, floor=0.0, *, size: int, limit: float = 4.0, basis: str = "") -> Evidence:
     """Means of seeded simulations, with their numbers of runs, that lie at least `limit` standard errors above a floor.
 
     >>> exceeds(0.6, 0.005, 0.5, size=10_000).figure
@@ -218,7 +219,8 @@ def exceeds(mean, error, floor=0.0, *, size: int, limit: float = 4.0, basis: str
     least = float(np.min(z))
     name = "distance" if z.size == 1 else f"least of {z.size} distances"
     figure = f"{name} {least:.1f} standard errors ({size:,} runs, at least {limit:g})"
-    return Evidence(based(basis, "exceeds", ("simulated", "recorded")), bool(least >= limit), figure)
+    basis = based(basis, "exceeds", mean, error, floor, known=("simulated", "recorded"))
+    return Evidence(basis, bool(least >= limit), figure)
 
 
 def _scores(name: str, mean, error, expected) -> np.ndarray:
@@ -318,14 +320,21 @@ def readings(scores: Mapping[str, float], *, fits: str, unit: str) -> Evidence:
     return Evidence("readings", bool(holds), f"{figure} ({unit})")
 
 
-def based(basis: str, name: str, known: tuple[str, ...] = ("exact", "simulated", "recorded")) -> str:
-    """The basis of numbers, which is that of what they were computed from.
+def based(basis: str, name: str, *values, known: tuple[str, ...] = ("exact", "simulated", "recorded")) -> str:
+    """The basis of numbers, which is that of what they were computed from; without `basis`, what they say themselves.
 
     It is "exact", "simulated" for what random runs gave, "recorded" for what was read and not computed in this build.
+    What `repeat`, `sweep` and `recorded` return, and what pandas makes of it, has its basis in ``attrs``, and cannot be
+    passed off as more. Numbers that left their frame do not know it any longer, and for them `basis` is needed.
     """
-    if basis not in known:
+    if basis and basis not in known:
         raise ValueError(f"{name}: numbers are {' or '.join(known)}, not {basis!r}")
-    return basis
+    parts = [part for value in values for part in (value, *(value if isinstance(value, (list, tuple)) else ()))]
+    own = {getattr(part, "attrs", {}).get("basis") for part in parts}
+    found = max(own.intersection(known), key=known.index, default=known[0])
+    if basis and known.index(basis) < known.index(found):
+        raise ValueError(f"{name}: these numbers are {found}, not {basis}")
+    return basis or found
 
 
 def nonempty(values, name: str):

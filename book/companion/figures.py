@@ -139,7 +139,7 @@ def show(
     [figure fig-line: A line falls from one to zero.]
     A line.
     """
-    facts = _facts("figure", name, caption=caption, alt=alt)
+    facts = _facts("figure", name, data, caption=caption, alt=alt)
     svg, png = drawing(fig), _as_png(fig)
     _save(facts | {"drawn": drawn(fig)}, svg=svg, csv=_csv(data))
     plt.close(fig)
@@ -175,7 +175,7 @@ def table(
     |   2 | 0.25 |
     The integral.
     """
-    facts = _facts("table", name, caption=caption)
+    facts = _facts("table", name, frame, caption=caption)
     markdown = markdown_table(_columns(frame if shown is None else shown), formats or {})
     _save(facts, csv=_csv(frame))
     results.display({"text/markdown": markdown, "text/plain": markdown}, facts)
@@ -188,8 +188,10 @@ def _show_caption(facts: dict[str, str]) -> None:
     results.display({"text/markdown": caption, "text/plain": caption}, {"kind": "caption", "name": facts["name"]})
 
 
-def _facts(kind: str, name: str, **texts: str) -> dict[str, str]:
-    """Check the texts of a figure or table; return them as the metadata of the output."""
+def _facts(kind: str, name: str, data: pd.DataFrame, **texts: str) -> dict[str, str]:
+    """Check the texts of a figure or table of these data; return them as the metadata of the output."""
+    if data.attrs.get("basis") == "recorded" and "recorded" not in texts["caption"].lower():
+        raise ValueError(f"{kind} {name}: the caption must say that the data were recorded")
     for what, text in texts.items():
         if not text.strip():
             raise ValueError(f"{kind} {name}: {what} is empty")

@@ -149,7 +149,8 @@ def compare(
     >>> compare("figure-1", {"good order": 4, "bad order": 9}).figure
     '2 of 2 printed numbers agree (equal)'
     """
-    basis = based(basis or ("simulated" if runs else "exact"), "compare")
+    known = ("simulated", "recorded") if runs else ("exact", "simulated", "recorded")
+    basis = based(basis, "compare", regenerated, sd, known=known)
     group, frame = read()[name], beside(name, regenerated, sd=sd, runs=runs)
     differ = frame["name"].map(group.differ or {})
     rule = _in_words(group.rule)

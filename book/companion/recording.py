@@ -58,4 +58,5 @@ def recorded(name: str, compute: Callable[..., pd.DataFrame], *, anew: bool, **p
             results.write(folder / "recorded" / f"{name}.csv", csv.encode())
         results.write(folder / "recorded" / f"{name}.json", results.as_json(known | {"read": read}))
     table = pd.read_csv(io.StringIO(csv))  # computed or read, the same types
-    return Recorded(table, *(("recorded", f"Recorded on {known['date']}.") if read else ("simulated", "")))
+    table.attrs["basis"] = "recorded" if read else "simulated"
+    return Recorded(table, table.attrs["basis"], f"Recorded on {known['date']}." if read else "")

@@ -162,6 +162,11 @@ def three_steps(p: float | Fraction) -> SimilarityModel:
     On the three thirds of [0, 1], with 0 < p < 1,
 
     .. math:: f_g = 3(1 - p),\; 0,\; 3p \quad\text{and}\quad f_r = 0,\; 3,\; 0, \qquad L_{g,r}(t) = (1 - p)^t .
+
+    Examples
+    --------
+    >>> L(three_steps(Fraction(1, 4)), [1, 2])
+    array([0.75  , 0.5625])
     """
     third, p = Fraction(1, 3), checks.probability(p, "p")
     return SimilarityModel.from_steps(

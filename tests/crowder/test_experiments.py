@@ -8,7 +8,7 @@ import pytest
 from joblib import parallel_config
 from reference import edge_questions, node_questions
 
-from crowder import Truth, dist1, dist2, edge_ordering, expected_queries, node_ordering
+from crowder import Truth, dist1
 from crowder.datasets import synthetic
 from crowder.experiments import mean_interval, repeat, simulated_queries, sweep
 
@@ -18,12 +18,10 @@ def draw(rng, shift=0):
 
 
 def test_every_repetition_has_a_generator_of_its_own():
+    """The first ten do not depend on how many follow."""
     values = [result["x"] for result in repeat(draw, 50, rng=1)]
-    assert len(set(values)) == 50
-    assert values == [result["x"] for result in repeat(draw, 50, rng=1)]
-    assert values != [result["x"] for result in repeat(draw, 50, rng=2)]
-    # The first ten do not depend on how many follow.
-    assert values[:10] == [result["x"] for result in repeat(draw, 10, rng=1)]
+    assert len(set(values)) == 50 and [{"x": value} for value in values[:10]] == repeat(draw, 10, rng=1)
+    assert repeat(draw, 10, rng=1) != repeat(draw, 10, rng=2)
 
 
 def test_a_sweep_is_its_repeats_side_by_side():
@@ -31,13 +29,8 @@ def test_a_sweep_is_its_repeats_side_by_side():
     assert frame["shift"].tolist() == [10, 10, 10, 20, 20, 20]
     assert frame["repetition"].tolist() == [0, 1, 2] * 2
     parents = np.random.default_rng(5).spawn(2)
-    expected = [
-        r["x"]
-        for parent, shift in zip(parents, (10, 20), strict=True)
-        for r in repeat(draw, 3, rng=parent, shift=shift)
-    ]
-    assert frame["x"].tolist() == expected
-    assert set(np.floor(frame["x"])) == {10, 20}
+    runs = [repeat(draw, 3, rng=parent, shift=shift) for parent, shift in zip(parents, (10, 20), strict=True)]
+    assert frame["x"].tolist() == [result["x"] for some in runs for result in some]
 
 
 def test_a_sweep_is_the_same_in_processes_and_on_a_cluster():
@@ -90,26 +83,10 @@ def test_interval_of_a_few_values(values, quantile):
     mean, low, high = mean_interval(values)
     assert (mean, (low + high) / 2) == pytest.approx((np.mean(values), np.mean(values)), rel=1e-12)
     assert (high - low) / 2 == pytest.approx(half, rel=1e-4)
+    assert mean_interval(values[:1])[0] == values[0] and np.isnan(mean_interval(values[:1])[1:]).all()
 
 
-def test_one_repetition_has_a_mean_and_no_interval():
-    mean, low, high = mean_interval([5.0])
-    assert mean == 5.0 and np.isnan(low) and np.isnan(high)
-
-
-def in_random_order(similarity, oracle, rng):
-    return node_ordering(similarity, oracle, order="random", rng=rng)
-
-
-@pytest.mark.parametrize("model", [dist1(0.3), dist2(0.2)], ids=lambda model: model.name)
-def test_simulated_questions_have_the_exact_mean(model):
-    orderings, runs = {"node": in_random_order, "edge": edge_ordering}, 4000
-    counts = pd.DataFrame(repeat(simulated_queries, runs, model=model, sizes=[4, 3, 1], orderings=orderings, rng=3))
-    exact = pd.Series({name: expected_queries(model, [4, 3, 1], name) for name in orderings})
-    assert ((counts.mean() - exact).abs() <= 4.5 * counts.std() / runs**0.5).all()
-
-
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(5))
 def test_simulated_questions_are_those_of_the_plain_orderings_about_the_drawn_data(seed):
     sizes, model = [5, 3, 2, 1], dist1(0.3)
     data = synthetic(sizes, model, rng=seed)

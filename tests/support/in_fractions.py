@@ -11,8 +11,7 @@ from itertools import pairwise
 from math import comb
 
 __all__ = [
-    "connected", "expected_components", "integral", "node_questions",
-    "steps", "theorem_2", "theorem_3",
+    "connected", "integral", "node_questions", "steps", "theorem_2", "theorem_3",
 ]  # fmt: skip
 
 
@@ -73,16 +72,6 @@ def connected(m: int, p) -> list:
     for a in range(2, m + 1):  # the first vertex is in a component of b < a vertices
         c.append(1 - sum(comb(a - 1, b - 1) * c[b] * (1 - p) ** (b * (a - b)) for b in range(1, a)))
     return c
-
-
-def expected_components(m: int, p):
-    """The expected number of connected components of G(m, p).
-
-    >>> expected_components(2, Fraction(1, 4))
-    Fraction(7, 4)
-    """
-    c = connected(m, p)
-    return sum(comb(m, a) * c[a] * (1 - p) ** (a * (m - a)) for a in range(1, m + 1))
 
 
 def theorem_2(sizes: Sequence[int], L: Callable):

@@ -2,12 +2,15 @@
 
 import json
 import math
+from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 import sympy as sp
 
 import book.companion.results
+from book.companion import recording
 from book.companion.claims import (
     BASES,
     NOT_CHECKED,
@@ -27,6 +30,7 @@ from book.companion.claims import (
     trend,
     vanishing,
 )
+from crowder.experiments import repeat, sweep
 
 x, t = sp.symbols("x t", positive=True)
 NAN, INF = math.nan, math.inf
@@ -161,6 +165,29 @@ def test_the_weakest_piece_makes_the_basis():
                       [REFUTED, corrected(piece), corrected(FALSE)]):  # fmt: skip
             assert outcome(wrong)[0] == NOT_SHOWN
     assert outcome([]) == (NOT_CHECKED, "")
+
+
+def recorded_column():
+    """Of a recorded table, which is read, as it is asked for with the parameters that it was made with."""
+    made_with = json.loads((recording.FOLDER / "table-1.json").read_text(encoding="utf-8"))["parameters"]
+    return recording.recorded("table-1", pytest.fail, anew=False, **made_with).table["edge"]
+
+
+def test_what_random_runs_gave_or_a_file_cannot_pass_for_more():
+    """Nor can what pandas computes from it, in a list, or as a limit."""
+    runs = repeat(lambda rng: 1 + rng.random(), 3, rng=1)
+    frame = sweep(lambda rng, a: {"x": a + rng.random()}, [{"a": 1}, {"a": 2}], 3, rng=1)
+    computed = recording.recorded("computed", lambda: pd.DataFrame({"x": [1.5]}), anew=True).table
+    simulated = [runs, [frame["x"]], frame.groupby("a")["x"].mean(), 2 - 1 / computed["x"]]
+    for basis, values in (("simulated", simulated), ("recorded", [recorded_column()])):
+        assert simulation(values[-1], 1, 1.5, size=3).kind == exceeds(1, 0.1, values[-1], size=3).kind == basis
+        for x in values:
+            for call in (partial(agreement, x, x), partial(bounded, x, 99), partial(bounded, 1, x)):
+                assert call().kind == call(basis=basis).kind == basis
+                with pytest.raises(ValueError, match=f"these numbers are {basis}, not exact"):
+                    call(basis="exact")
+    with pytest.raises(ValueError, match="these numbers are recorded, not simulated"):
+        simulation(recorded_column(), 1, 1, size=3, basis="simulated")
 
 
 #: Evidence that decides, and what does not.

@@ -4,6 +4,7 @@ import base64
 import io
 import re
 import xml.etree.ElementTree as ET
+from functools import partial
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -52,6 +53,15 @@ def test_a_figure_without_its_texts_is_refused_and_leaves_nothing(results, displ
         with pytest.raises(ValueError, match=f"fig-line: {text} is empty"):
             show(**{text: "  "})
     assert not displayed and not results.exists()
+
+
+def test_a_caption_says_that_its_data_were_recorded(results, displayed):
+    data = FRAME.copy()
+    data.attrs["basis"] = "recorded"
+    for draws in (partial(show, data=data.query("x < 1")), partial(figures.table, data, "tab-one", caption="A line.")):
+        with pytest.raises(ValueError, match="the caption must say that the data were recorded"):
+            draws()
+        draws(caption="A line. Recorded on 2026-11-28.")
 
 
 def test_the_svg_is_transparent_and_the_png_opaque_and_both_are_the_same_each_time(results, displayed):

@@ -3,6 +3,8 @@
 import re
 
 import numpy as np
+import pandas as pd
+import pytest
 from needing import missing
 
 from book.companion import published
@@ -49,6 +51,12 @@ def test_a_comparison_is_evidence():
     sds = dict.fromkeys(table, 1)
     assert published.compare("table-1", table, sd=sds, runs=25)[:2] == ("simulated", True)
     assert published.compare("table-1", table, sd=sds, runs=25, basis="recorded")[:2] == ("recorded", True)
+    drawn = pd.Series(sds)
+    drawn.attrs["basis"] = "recorded"  # as `recorded` returns it
+    assert published.compare("table-1", table, sd=drawn, runs=25).kind == "recorded"
+    for given, basis in ((sds, "exact"), (drawn, "simulated")):
+        with pytest.raises(ValueError, match=f"not '?{basis}"):
+            published.compare("table-1", table, sd=given, runs=25, basis=basis)
     # Student's t with 24 degrees of freedom is beyond 3.98 with probability 0.01 / 36, on either side of 18 numbers.
     first = next(iter(table))
     for off, holds in ((3.97, True), (3.99, False), (np.nan, False)):
