@@ -148,8 +148,8 @@ def sweep(
 
 def _checked(function: Callable, repetitions: int, n_jobs: int | None) -> int:
     """The number of repetitions, after a check of what `repeat` and `sweep` are given."""
-    if n_jobs is not None:
-        checks.whole(n_jobs, "n_jobs, the number of processes,", least=-(2**31), most=2**31 - 1)
+    if n_jobs is not None and not checks.whole(n_jobs, "n_jobs", least=-(2**31), most=2**31 - 1):
+        raise ValueError("n_jobs must be a number of processes, or -1 for one on each core, not 0")
     if not callable(function):
         raise TypeError(f"function must be callable with a keyword rng, not {function!r}")
     return checks.whole(repetitions, "repetitions", least=1, most=2**31 - 1)

@@ -123,7 +123,7 @@ def expected_queries_in_order(model: SimilarityModel, arrivals: Sequence[int]) -
     2.5
     """
     checks.kind(arrivals, Iterable, "arrivals must be a sequence of clusters")
-    codes = checks.labels(list(arrivals))
+    codes = checks.labels(list(arrivals) if isinstance(arrivals, str) else arrivals)
     if not len(codes):
         return 0.0
     largest = int(np.bincount(codes).max())

@@ -327,7 +327,10 @@ def acceptance_threshold(clusters: Any, arrival: Any, x: Any, delta: float) -> A
     >>> acceptance_threshold(5, [10, 1000, 100_000], 0.25, 0.1).round(3)  # 2 ln(25 · 6 / 0.025) = 17.399
     array([ 8.613, 17.399, 17.399])
     """
-    c, v, x = (np.asarray(each, np.float64) for each in (clusters, arrival, x))
+    c, v = (checks.numbers(each, "clusters and arrival") for each in (clusters, arrival))
+    x, delta = checks.numbers(x, "x"), float(checks.probability(delta, "delta"))
+    if (c < 1).any() or (v < 1).any() or delta == 0:
+        raise ValueError("clusters and arrival must be at least 1, and delta more than 0")
     by_record = np.log(c * v * (v + 1)) - np.log(delta)
     by_cluster = 2 * (np.log(c**2 * (c + 1) / np.where(x > 0, x, 1)) - np.log(delta))
     return np.minimum(by_record, np.where(x > 0, by_cluster, np.inf))
