@@ -17,6 +17,9 @@ def test_a_data_frame_and_tuples_give_the_same_table():
         assert (len(answers), answers.n, answers.n_unsure, answers.workers) == (3, 3, 1, ["ann", "bob"])
         assert answers.pairs.tolist() == [[0, 1], [1, 2]] and answers.pairs.dtype == np.int64
         assert (answers.pair.tolist(), answers.yes.tolist(), answers.worker.tolist()) == ([0, 1], [True, False], [0, 0])
+        for array in (answers.pairs, answers.pair, answers.yes, answers.worker):
+            with pytest.raises(ValueError, match="read-only"):
+                array[0] = 0
     # rows of an array, without workers
     assert Answers.read(np.array([[0, 1, 1], [1, 2, 0]])).pairs.tolist() == [[0, 1], [1, 2]]
 

@@ -12,7 +12,6 @@ from crowder.beyond.clustering import (
     _merge,
     certainty,
     correlation,
-    cuts,
     exact,
     improve,
     likeliest,
@@ -20,7 +19,6 @@ from crowder.beyond.clustering import (
     most_urgent,
     probable,
     score,
-    spanning_tree,
     sums_tell,
     tally,
     weak_cuts,
@@ -109,21 +107,6 @@ def test_a_group_leaves_if_another_cluster_gains_more_than_is_lost(cost, cluster
     labels = np.zeros(8, np.int64)
     improve(evidence, cost, labels, np.arange(8))
     assert len(set(labels)) == clusters and len(set(labels[:4])) == len(set(labels[4:])) == 1
-
-
-def test_the_cuts_of_a_spanning_tree_are_sums_over_the_pairs_across():
-    rng = np.random.default_rng(5)
-    for _ in range(20):
-        evidence, labels = random_evidence(11, rng), rng.integers(3, size=11)
-        parent, order = spanning_tree(evidence, labels)
-        found = cuts(evidence, parent, order, labels)
-        assert sorted(order) == list(range(11))
-        for top in np.flatnonzero(parent != -1):
-            below = np.arange(11) == top
-            for x in order:
-                below[x] |= parent[x] != -1 and below[parent[x]]
-            rest = (labels == labels[top]) & ~below
-            assert found[top] == pytest.approx(evidence[np.ix_(below, rest)].sum())
 
 
 def test_records_without_positive_evidence_stay_alone():

@@ -4,7 +4,6 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from scipy.sparse import coo_array
 from shared import f1
 
 import crowder as cr
@@ -30,38 +29,26 @@ def erring(labels, false_yes, false_no, seed):
     return answer
 
 
-@pytest.mark.parametrize("model", [cr.dist1(0.3), cr.dist2(0.2), cr.uniform()])
-def test_with_a_perfect_crowd_it_is_exact(model):
+def test_with_a_perfect_crowd_it_is_exact():
+    """And asks hardly more than edge ordering: the price of finding out that the crowd is perfect."""
     learned, by_edge = 0, 0
-    for seed in range(4):
-        data = invented([40, 30, 20, 10, 5, 5, 2, 2, 1, 1], seed, model)
+    for seed in range(2):
+        data = invented([40, 30, 20, 10, 5, 2, 1], seed, cr.dist1(0.3))
         ordering = cr.beyond.NoisyOrdering(data.similarity, rng=seed)
         assert f1(ordering.run(cr.Truth(data.labels)), data.labels) == 1.0
         learned += ordering.n_answers
         by_edge += cr.edge_ordering(data.similarity, cr.Truth(data.labels), rng=seed).n_queries
-    assert learned <= 1.2 * by_edge  # the price of finding out that the crowd is perfect
+    assert learned <= 1.2 * by_edge
 
 
-@pytest.mark.parametrize(("rates", "least"), [((0.02, 0.1), 0.99), ((0.1, 0.2), 0.9)])
-def test_errors_that_stay_with_a_pair_are_outvoted_by_other_pairs(rates, least):
+def test_errors_that_stay_with_a_pair_are_outvoted_by_other_pairs():
     found, by_edge = [], []
-    for seed in range(5):
-        data = invented([30, 20, 10, 5, 3, 2, 1], seed)
-        crowd = erring(data.labels, *rates, seed)
+    for seed in range(4):
+        data = invented([20, 12, 8, 4, 2, 1], seed)
+        crowd = erring(data.labels, 0.05, 0.2, seed)
         found.append(f1(cr.beyond.NoisyOrdering(data.similarity, rng=seed).run(crowd), data.labels))
         by_edge.append(f1(cr.edge_ordering(data.similarity, crowd, rng=seed).clusters, data.labels))
-    assert np.mean(found) > least > np.mean(by_edge)
-
-
-def test_it_learns_the_rates_of_a_crowd():
-    data = invented([30, 20, 10, 5, 5], 3)
-    ordering = cr.beyond.NoisyOrdering(data.similarity, doubt=0, rng=3)
-    ordering.run(erring(data.labels, 0.04, 0.15, 3))  # every pair once
-    asked = len(ordering.answers)
-    assert asked == 70 * 69 // 2
-    # Three standard errors: 3 sqrt(.04 * .96 / 1725) = .015 for the non-matches, 3 sqrt(.15 * .85 / 690) for matches.
-    assert ordering.errors.majority(1)[1] == pytest.approx(0.15, abs=0.045)
-    assert ordering.errors.majority(1)[0] == pytest.approx(0.04, abs=0.015)
+    assert np.mean(found) > 0.95 > 0.8 > np.mean(by_edge)
 
 
 def test_sums_are_kept_while_answers_come():
@@ -103,6 +90,18 @@ def test_of_two_cuts_the_larger_is_asked_about_unless_it_is_surer(by_sums, least
         assert set(ordering._inside(-np.inf)) == expected
 
 
+@pytest.mark.parametrize("by_sums", [True, False])
+def test_a_cut_is_left_alone_by_the_number_of_wrong_pairs_expected(by_sums):
+    """In its middle the cluster is wrong with probability e^-2, and then about four pairs of records."""
+    for doubt, asks in ((3.9 * np.exp(-2), True), (4.1 * np.exp(-2), False)):
+        ordering = cr.beyond.NoisyOrdering([0.9, 0.1, 0.1, 0.8, 0.1, 0.1], doubt=doubt, rng=1)
+        ordering._labels[:], ordering._e[:], ordering._base, ordering._by_sums = 0, 0.0, 0.0, by_sums
+        for (i, j), evidence in {(0, 1): 9.0, (1, 2): 2.0, (2, 3): 9.0}.items():
+            ordering._s[i, j] = ordering._s[j, i] = evidence
+        ordering._tally()
+        assert (ordering._inside(-np.inf) is not None) == asks
+
+
 @pytest.mark.parametrize("misleading", [True, False])
 def test_where_sums_mislead_the_most_similar_pair_counts(misleading, monkeypatch):
     """Entities of fifteen records in a row, each most similar to its neighbours; or as similar to all others of its
@@ -139,16 +138,17 @@ def test_answers_may_be_taken_while_a_question_is_open():
     assert ordering.ask() is None and ordering.n_answers == 3
 
 
-@pytest.mark.parametrize("said", [True, False, None, "random"])
-def test_whatever_is_answered_every_question_ends(said):
-    """With doubt=0 each pair is asked about once, and then nothing; of unsure answers nothing follows."""
-    draws = np.random.default_rng(0)
-    ordering = cr.beyond.NoisyOrdering(draws.random(45), doubt=0, rng=0)
-    clusters = ordering.run(lambda i, j: bool(draws.random() < 0.5) if said == "random" else said)
-    assert len({frozenset(row[:2]) for row in ordering.answers}) == ordering.n_answers == 45
-    assert ordering.ask() is None and ordering.resolved.n_answers == 45
-    if said != "random":
-        assert len(set(clusters)) == (1 if said else 10)
+@pytest.mark.parametrize(("said", "clusters"), [(True, 1), (False, 10), (None, 10)])
+def test_without_doubt_every_pair_is_asked_about_once(said, clusters):
+    """Of unsure answers nothing follows; within a budget, a run can be continued."""
+    whole, parts = (cr.beyond.NoisyOrdering(np.linspace(0.9, 0.1, 45), doubt=0, rng=0) for _ in range(2))
+    assert len(set(whole.run(lambda i, j: said))) == clusters
+    parts.run(lambda i, j: said, budget=7)
+    assert parts.n_answers == 7
+    parts.run(lambda i, j: said)
+    assert parts.answers == whole.answers and len({frozenset(row[:2]) for row in whole.answers}) == 45
+    assert whole.resolved.n_answers == whole.n_answers == 45
+    assert repr(whole) == "NoisyOrdering(10 records, 45 answers)"
 
 
 def test_an_oracle_with_votes_is_asked_for_the_first_and_may_name_workers():
@@ -165,41 +165,16 @@ def test_an_oracle_with_votes_is_asked_for_the_first_and_may_name_workers():
     assert ordering.n_answers == 3
 
 
-@pytest.mark.parametrize("bad", ["yes", 1, (True,), (True, "ann", 3), ("no", "ann"), (True, ["ann"]), np.nan])
-def test_any_other_answer_names_the_question_and_what_was_told_is_kept(bad):
+@pytest.mark.parametrize("bad", [(True,), (True, "ann", 3), ("no", "ann"), (True, ["ann"]), (True, np.nan)])
+def test_another_form_of_answer_or_worker_changes_nothing(bad):
     said = iter([False, None, bad])
     ordering = cr.beyond.NoisyOrdering(np.linspace(0.9, 0.1, 10), doubt=0, rng=1)
-    with pytest.raises(TypeError, match=r"the answer to \(\d, \d\) must|the worker of the answer to \(\d, \d\) must"):
+    with pytest.raises((TypeError, ValueError), match=r"the answer to \(\d, \d\) must|the worker"):
         ordering.run(lambda i, j: next(said))
-    assert [row[2] for row in ordering.answers] == [False, None]
+    pair = ordering.ask()
+    assert [row[2] for row in ordering.answers] == [False, None] and ordering.resolved.n_answers == 2
     ordering.run(lambda i, j: (True, "ann"))  # goes on with the question that was open
-    assert ordering.answers[2][2:] == (True, "ann") and ordering.n_answers == 10
-
-
-def test_answers_are_told_once_and_what_cannot_be_learned_changes_nothing():
-    ordering = cr.beyond.NoisyOrdering([0.9, 0.5, 0.4], rng=1)
-    with pytest.raises(ValueError, match="no question is open"):
-        ordering.tell((0, 1), True)
-    assert ordering.ask() == ordering.ask() == (1, 0)  # the most similar pair
-    for pair in ((0, 2), None, 3):
-        with pytest.raises(ValueError, match=r"the open question is \(1, 0\)"):
-            ordering.tell(pair, True)
-    for pair, same, error, message in [
-        ((0, 3), True, ValueError, r"\(0, 3\) must be two different records out of 3"),
-        ((-1, 2), True, ValueError, "two different records"),
-        ((2, 2), True, ValueError, "two different records"),
-        ((0.5, 1), True, TypeError, "two record numbers"),
-        (7, True, TypeError, "two record numbers"),
-        ((0, 1), "yes", TypeError, r"the answer to \(0, 1\) must"),
-    ]:
-        with pytest.raises(error, match=message):
-            ordering.learn(pair, same)
-    with pytest.raises(ValueError, match="the worker is nan"):
-        ordering.tell((0, 1), True, np.nan)
-    assert ordering.n_answers == 0 and ordering.ask() == (1, 0)
-    ordering.learn((0, 2), False)  # another question stays open
-    ordering.tell((0, 1), True)
-    assert ordering.answers == [(0, 2, False, None), (1, 0, True, None)]
+    assert ordering.answers[2] == (*pair, True, "ann") and ordering.n_answers == 10
 
 
 def test_after_answers_from_elsewhere_it_asks_what_is_least_certain():
@@ -209,16 +184,6 @@ def test_after_answers_from_elsewhere_it_asks_what_is_least_certain():
     ordering.take(cr.beyond.Answers.read([*rows, (0, 4, "yes"), (1, 5, "no")]))
     low, high = sorted(ordering.ask())
     assert low < 4 <= high and (low, high) not in {(0, 4), (1, 5)}
-
-
-def test_a_budget_stops_a_run_that_can_be_continued():
-    data = invented([6, 3, 1], 2)
-    whole, parts = (cr.beyond.NoisyOrdering(data.similarity, rng=2) for _ in range(2))
-    whole.run(cr.Truth(data.labels))
-    parts.run(cr.Truth(data.labels), budget=7)
-    assert parts.n_answers == 7 and parts.clusters.shape == (10,)
-    parts.run(cr.Truth(data.labels))
-    assert parts.answers == whole.answers
 
 
 def test_equal_similarities_have_equal_odds():
@@ -261,51 +226,19 @@ def test_the_correlation_stays_within_its_limits():
     np.testing.assert_array_equal(ordering.clusters, labels)
 
 
-def test_of_stored_candidates_it_asks_no_others():
-    data = invented([8, 6, 4, 2, 1], 3)
-    i, j = np.triu_indices(21, 1)
-    values = data.similarity[i, j]
-    for seed in range(3):
-        stored = (values > 0.3) | (np.random.default_rng(seed).random(len(i)) < 0.1)
-        sparse = coo_array((values[stored], (i[stored], j[stored])), shape=(21, 21))
-        ordering = cr.beyond.NoisyOrdering(sparse, rng=seed)
-        found = ordering.run(cr.Truth(data.labels))
-        candidates = set(zip(i[stored].tolist(), j[stored].tolist(), strict=True))
-        assert {tuple(sorted(row[:2])) for row in ordering.answers} <= candidates
-        by_edge = cr.edge_ordering(sparse, cr.Truth(data.labels), rng=seed).clusters
-        np.testing.assert_array_equal(found, by_edge)
-
-
-def test_with_errors_it_does_not_lag_behind_edge_ordering():
-    """On average over six crowds it is at no number of answers behind by more than 0.05. On a single crowd it may be:
-    one answer that joins two large clusters changes F1 by more."""
-    lags = []
-    for seed in range(20, 26):
-        data = invented([20, 14, 9, 6, 4], seed)
-        crowd = erring(data.labels, 0.05, 0.2, seed)
-        ordering, curve = cr.beyond.NoisyOrdering(data.similarity, rng=seed), [0.0]
-        while (pair := ordering.ask()) is not None:
-            ordering.tell(pair, crowd(*pair))
-            curve.append(f1(ordering.clusters, data.labels))
-        run = cr.edge_ordering(data.similarity, crowd, rng=seed)
-        precision, recall = run.precision(data.labels), run.recall(data.labels)
-        by_edge = 2 * precision * recall / np.maximum(precision + recall, 1e-9)
-        edge, noisy = (np.array([*of, *[of[-1]] * (400 - len(of))])[:400] for of in (list(by_edge), curve))
-        lags.append(edge - noisy)
-    assert np.mean(lags, axis=0).max() <= 0.05
-
-
-@pytest.mark.parametrize(("n", "seed"), [(300, 1), (300, 2), (600, 1)])
-def test_on_cora_a_perfect_crowd_is_asked_little_more_than_by_edge_ordering(n, seed):
+def test_on_cora_a_perfect_crowd_is_asked_little_more_than_by_edge_ordering():
     """Until F1 reaches 0.95, as the docstring states: 0.65 to 1.25 times as many questions on 21 samples."""
     data = cr.datasets.cora()
-    drawn = np.random.default_rng(seed).choice(data.n, n, replace=False)
+    drawn = np.random.default_rng(1).choice(data.n, 300, replace=False)
     similarity, labels = np.asarray(data.similarity)[np.ix_(drawn, drawn)], data.labels[drawn]
     crowd = cr.Truth(labels)
     run = cr.edge_ordering(similarity, crowd, rng=1)
     precision, recall = run.precision(labels), run.recall(labels)
     reached = int(np.argmax(2 * precision * recall >= 0.95 * (precision + recall).clip(1e-9)))
     assert f1(cr.beyond.NoisyOrdering(similarity, rng=1).run(crowd, int(1.25 * reached)), labels) >= 0.95
+
+
+# --- clusters from answers that exist already -------------------------------------------------------------------------
 
 
 def voted(labels, rates, seed, *, share=1.0):
@@ -348,10 +281,10 @@ def candidate_rows(seed):
 
 def test_it_is_not_lost_where_every_yes_is_taken_for_an_error():
     # One in three of the pairs asked about is a match, and one in sixty of all pairs. With the latter as the prior of
-    # the former, "yes" was taken for an error ever more often: for seeds 0 to 3 about twice as often as it is, and for
-    # seed 17 until all records were alone.
+    # the former, "yes" was taken for an error ever more often: for seed 2 about twice as often as it is, and for seed
+    # 17 until all records were alone.
     labels = np.repeat(np.arange(30), 2)
-    for seed in (0, 1, 2, 3, 17):
+    for seed in (2, 17):
         result = cr.beyond.resolve(cr.beyond.Answers.read(candidate_rows(seed), 60), rng=seed)
         assert f1(result.clusters, labels) > 0.6
         assert result.errors.false_yes < (0.16 if seed == 17 else 0.06)  # it is 0.05
@@ -377,22 +310,16 @@ def test_no_answers_and_few_records():
             assert cr.beyond.resolve(rows, n=n, rng=1).clusters.tolist() == [0, 0, 1, 2][:n]
 
 
-def coins(records, votes, seed):
-    rng = np.random.default_rng(seed)
-    pairs = combinations(range(records), 2)
-    return [(i, j, bool(rng.random() < 0.5)) for i, j in pairs for _ in range(votes)]
-
-
-NOISE = {
-    "one yes and one no": [(0, 1, "yes"), (0, 1, "no")],
-    **{f"{n} records, {v} votes, seed {s}": coins(n, v, s) for n, v in ((10, 1), (20, 1), (12, 3)) for s in range(3)},
-}
-
-
-@pytest.mark.parametrize("rows", NOISE.values(), ids=NOISE)
-def test_of_noise_nothing_is_sure(rows):
-    # Coin flips are explained as well by a crowd that sees nothing.
-    assert cr.beyond.resolve(rows, rng=1).given_others.max() < 0.7
+@pytest.mark.parametrize(("records", "votes"), [(10, 1), (12, 3)])
+def test_of_noise_nothing_is_sure(records, votes):
+    """Coin flips are explained as well by a crowd that sees nothing. Clusters are copies that cannot be changed."""
+    rng = np.random.default_rng(1)
+    rows = [(i, j, bool(rng.random() < 0.5)) for i, j in combinations(range(records), 2) for _ in range(votes)]
+    result = cr.beyond.resolve(rows, rng=1)
+    assert result.given_others.max() < 0.7
+    for array in (result.clusters, result.given_others):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 5
 
 
 def test_two_yes_do_not_outweigh_a_hundred_no():
@@ -401,14 +328,13 @@ def test_two_yes_do_not_outweigh_a_hundred_no():
     assert np.bincount(cr.beyond.resolve(rows, rng=1).clusters).max() <= 2 + 1
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_where_answers_suffice_they_are_believed(seed):
+def test_where_answers_suffice_they_are_believed():
     """Forty pairs of 200 records with five yes each, and 400 no about random others: no contradiction, no similarity.
 
-    The clusters are right. How well a record of a pair is said to fit was 0.80 at least on the first of these: a *no*
-    rarely says much about two records that nobody would have taken for one.
+    The clusters are right. How well a record of a pair is said to fit was 0.80 at least: a *no* rarely says much about
+    two records that nobody would have taken for one.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     pairs = [(2 * k, 2 * k + 1) for k in range(40)]
     others = {tuple(sorted(rng.choice(200, 2, replace=False).tolist())) for _ in range(500)} - set(pairs)
     apart = rng.permutation(sorted(others))[:400].tolist()
@@ -416,14 +342,3 @@ def test_where_answers_suffice_they_are_believed(seed):
     result = cr.beyond.resolve(rows, n=200, rng=1)
     np.testing.assert_array_equal(result.clusters, np.append(np.repeat(np.arange(40), 2), np.arange(40, 160)))
     assert result.given_others[:80].min() > 0.75
-
-
-@pytest.mark.parametrize(("name", "votes", "least"), [("gym", 1, 0.95), ("gym", 5, 0.95), ("allsports", 1, 0.99)])
-def test_all_answers_of_real_crowds(real_crowds, name, votes, least):
-    # Correlation clustering of everything reaches 0.96 on gym and 1.00 on allsports with rates set by hand.
-    crowd = real_crowds[name]
-    i, j = np.triu_indices(len(crowd.labels), 1)
-    rows = [(a, b, bool(v)) for a, b, of in zip(i.tolist(), j.tolist(), crowd.votes[:, :votes], strict=True)
-            for v in of if v == v]  # fmt: skip
-    result = cr.beyond.resolve(rows, crowd.similarity, rng=1)
-    assert f1(result.clusters, crowd.labels) >= least

@@ -19,14 +19,21 @@ ALL = [hybrid_ordering, member_votes, edge_then_noisy, most_similar_once]
 
 
 class Log:
-    """A crowd that errs about one pair in six, always the same ones, and knows which pairs it was asked about."""
+    """A crowd that errs about a share of the pairs, always the same ones, and knows which pairs it was asked about."""
 
-    def __init__(self, labels, seed):
-        self.crowd, self.pairs = cr.Faulty(cr.Truth(labels), 1 / 6, rng=seed, persistent=True), []
+    def __init__(self, labels, seed=0, wrong=1 / 6):
+        self.crowd, self.pairs = cr.Faulty(cr.Truth(labels), wrong, rng=seed, persistent=True), []
 
     def __call__(self, i, j):
         self.pairs.append((i, j))
         return self.crowd(i, j)
+
+    @property
+    def asked(self):
+        """The pairs, of which none was asked about twice."""
+        found = [frozenset(pair) for pair in self.pairs]
+        assert len(found) == len(set(found))
+        return found
 
 
 def drawn(seed, n=9, k=4):
@@ -42,8 +49,8 @@ def square(w, n):
     return found
 
 
-def as_sets(pairs):
-    return [frozenset(pair) for pair in pairs]
+def as_lists(clusters):
+    return cr.Resolution([], [], clusters).clusters.tolist()
 
 
 @pytest.mark.parametrize("strategy", ALL)
@@ -54,10 +61,10 @@ def test_true_answers_lead_to_the_truth(strategy, labels, seed):
     w = np.random.default_rng(seed).random(len(labels) * (len(labels) - 1) // 2).round(1)
     first, *_, last = [*strategy(w, cr.Truth(labels), rng=seed)] * 2
     assert first.tolist() == list(range(len(labels)))
-    assert cr.Resolution([], [], last).clusters.tolist() == cr.Resolution([], [], labels).clusters.tolist()
+    assert as_lists(last) == as_lists(labels)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("theta", [0.2, 0.3, 0.5])
 def test_hybrid_ordering_places_records_and_asks_about_the_rest(theta, seed):
     labels, w = drawn(seed, k=9)
@@ -75,18 +82,17 @@ def test_hybrid_ordering_places_records_and_asks_about_the_rest(theta, seed):
         else:
             clusters.append([v])
     answers = ask_in_order([*placed, *edge_order(w, w)], n, log_of.crowd)  # no two are equally similar
-    assert as_sets(log_of.pairs) == as_sets(answers)
+    assert log_of.asked == [frozenset(pair) for pair in answers]
     joined = components(range(n), [pair for pair, same in answers.items() if same])
     assert sorted(map(sorted, joined)) == [np.flatnonzero(found == c).tolist() for c in range(len(joined))]
 
 
-@pytest.mark.parametrize("votes", [1, 5])
-def test_member_votes_are_edge_ordering_and_two_second_looks(votes):
+def test_member_votes_are_edge_ordering_and_two_second_looks():
     labels, w = drawn(3)
     log_of, crowd = Log(labels, 3), Log(labels, 3)
-    *_, before, once, twice = member_votes(w, log_of, votes=votes, rng=5)
+    *_, before, once, twice = member_votes(w, log_of, votes=5, rng=5)
     ordering, rng = cr.EdgeOrdering(w, rng=5), np.random.default_rng(5)
-    members = MemberVotes(crowd, votes, ordering, early=False)
+    members = MemberVotes(crowd, 5, ordering, early=False)
     assert before.tolist() == ordering.run(members).clusters.tolist()
     for found in (once, twice):
         before = members.second_look(before, rng=rng)
@@ -115,7 +121,7 @@ def test_most_similar_once_has_the_likeliest_clusters(unasked, seed):
     log_of, n = Log(labels, seed), 6
     _, *yielded = most_similar_once(w, log_of, unasked=unasked, rng=seed)
     pairs = edge_order(square(w, n), square(w, n))
-    assert as_sets(log_of.pairs) == as_sets(pairs) and len(yielded) == 6  # after 10, ..., 15 answers
+    assert log_of.asked == [frozenset(pair) for pair in pairs] and len(yielded) == 6  # after 10, ..., 15 answers
 
     def fit(clusters, said, false_yes, false_no):
         """The sum of evidence within clusters."""
@@ -138,57 +144,37 @@ def test_most_similar_once_has_the_likeliest_clusters(unasked, seed):
         assert fit(found, said, *used) == pytest.approx(fit(best, said, *used))
 
 
-class Right:
-    """A crowd that knows the truth, and which pairs it was asked about."""
-
-    def __init__(self, labels):
-        self.labels, self.pairs = labels, []
-
-    def __call__(self, i, j):
-        self.pairs.append(frozenset((i, j)))
-        return self.labels[i] == self.labels[j]
-
-
 def blind(n, seed):
     """A similarity that is independent of the labels."""
     return np.random.default_rng(seed).random(n * (n - 1) // 2)
 
 
-def as_lists(clusters):
-    return cr.Resolution([], [], clusters).clusters.tolist()
-
-
 # --- votes of members -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", [cr.EdgeOrdering, cr.NodeOrdering])
 @pytest.mark.parametrize("early", [False, True])
 @given(st.lists(st.integers(0, 3), min_size=2, max_size=12), st.sampled_from([1, 3, 7]), st.integers(0, 2**32))
 @settings(max_examples=40, deadline=None)
-def test_a_perfect_crowd_gives_the_truth_and_no_pair_is_asked_twice(kind, early, labels, votes, seed):
-    log, ordering = Right(labels), kind(blind(len(labels), seed), rng=seed)
+def test_a_perfect_crowd_gives_the_truth_and_no_pair_is_asked_twice(early, labels, votes, seed):
+    """By one vote, each question is itself asked."""
+    log = Log(labels, wrong=0)
+    ordering = (cr.EdgeOrdering, cr.NodeOrdering)[seed % 2](blind(len(labels), seed), rng=seed)
     crowd = MemberVotes(log, votes, ordering, early=early)
     run = ordering.run(crowd)
     assert run.clusters.tolist() == as_lists(labels)
-    assert len(log.pairs) == len(set(log.pairs)) == crowd.asked <= run.n_queries * votes
+    assert len(log.asked) == crowd.asked <= run.n_queries * votes
+    assert votes > 1 or log.asked == [frozenset(pair) for pair in run.queries.tolist()]
     assert as_lists(crowd.second_look(run.clusters, rng=seed)) == run.clusters.tolist()
-    assert len(log.pairs) == len(set(log.pairs)) == crowd.asked
+    assert len(log.asked) == crowd.asked
 
 
 def test_which_pairs_are_asked():
     """Record 3 against {0, 1, 2}: its own question first, then the other members; with two members only one counts."""
-    log, ordering = Right([0] * 4), cr.NodeOrdering([1.0, 0.5, 0.2, 0.5, 0.3, 0.2], ties="index", order=[0, 1, 2, 3])
+    log, ordering = Log([0] * 4, wrong=0), cr.NodeOrdering([1.0, 0.5, 0.2, 0.5, 0.3, 0.2], ties="index", order=range(4))
     run = ordering.run(MemberVotes(log, 5, ordering, early=False))
     assert run.queries.tolist() == [[1, 0], [2, 0], [3, 1]]
     # 2 against {0, 1} has two pairs, and of an even number the last is left out.
     assert [sorted(pair) for pair in log.pairs] == [[0, 1], [0, 2], [1, 3], [0, 3], [2, 3]]
-
-
-def test_one_vote_is_the_question_itself():
-    data = cr.datasets.synthetic([8] * 5, cr.dist2(0.2), rng=1)
-    faulty = cr.Faulty(cr.Truth(data.labels), 0.2, rng=3, persistent=True)
-    one, ordering = cr.edge_ordering(data.similarity, faulty, rng=1), cr.EdgeOrdering(data.similarity, rng=1)
-    assert np.array_equal(one.queries, ordering.run(MemberVotes(faulty, 1, ordering)).queries)
 
 
 def test_an_early_end_changes_no_answer():
@@ -201,11 +187,9 @@ def test_an_early_end_changes_no_answer():
         ends.append(ordering.run(crowd).clusters)
         cost.append(crowd.asked)
     assert np.array_equal(*ends) and cost[1] < cost[0]
-    with pytest.raises(ValueError, match="votes must be an odd number"):
-        MemberVotes(faulty, 4, ordering)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(4))
 def test_a_second_look_brings_strangers_out_and_parts_together(seed):
     """Two parts have one stranger each, whom all refuse; at most one vote of three or five speaks against the others.
 
@@ -216,11 +200,10 @@ def test_a_second_look_brings_strangers_out_and_parts_together(seed):
     parts[0], parts[9] = 1, 2  # the first a among eight b, the first b among three a
     order = np.random.default_rng(seed).permutation(len(labels))
     labels, parts = labels[order], parts[order]
-    crowd = Right(labels)
-    ordering = cr.EdgeOrdering(blind(len(labels), seed), rng=seed)
+    crowd, ordering = Log(labels, wrong=0), cr.EdgeOrdering(blind(len(labels), seed), rng=seed)
     ends = MemberVotes(crowd, 5, ordering, early=bool(seed % 2)).second_look(parts, rng=seed)
     assert np.array_equal(ends[:, None] == ends, labels[:, None] == labels)
-    assert len(crowd.pairs) == len(set(crowd.pairs))
+    assert len(crowd.asked) == len(crowd.pairs)
     # Eight b are the largest part when all strangers have left; then five a, who come first of the fives or second.
     assert set(labels[ends == 0]) == {"b"} and set(labels[ends == 3]) == {"d"}
 
@@ -241,12 +224,12 @@ def at_the_end(*args, beta=2.0, confidence=0.95, **settings):
 @settings(max_examples=60, deadline=None)
 def test_control_queries_to_a_perfect_crowd(labels, beta, confidence, seed):
     """The truth, and no pair twice. With beta = 0 a yes joins and with confidence ½ a no separates: edge ordering."""
-    log, similarity = Right(labels), blind(len(labels), seed)
+    log, similarity = Log(labels, wrong=0), blind(len(labels), seed)
     ends = at_the_end(similarity, log, beta=beta, confidence=confidence, rng=seed)
-    assert as_lists(ends) == as_lists(labels) and len(log.pairs) == len(set(log.pairs))
+    assert as_lists(ends) == as_lists(labels) and len(log.asked) == len(log.pairs)
     if beta == 0 and confidence == 0.5:
         run = cr.EdgeOrdering(similarity, rng=seed).run(cr.Truth(labels))
-        assert log.pairs == [frozenset(pair) for pair in run.queries.tolist()]
+        assert log.asked == [frozenset(pair) for pair in run.queries.tolist()]
 
 
 @given(st.integers(0, 2**32), st.sampled_from([0.5, 1, 2]))
