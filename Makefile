@@ -72,11 +72,9 @@ faults: $(VENV)/.installed
 pdf: $(VENV)/.installed
 	$(PY) -m book.pdf
 
-# Benchmarks: see the head of each file. ARGS=--quick takes a minute and does not change book/data/measured.
+# Benchmarks: see the head of the file. ARGS=--quick takes a minute and does not change book/data/measured.
 bench: $(VENV)/.installed
-	$(PY) benchmarks/orderings.py $(ARGS)
-	$(PY) benchmarks/scale.py $(ARGS)
-	$(PY) benchmarks/chapters.py $(ARGS)
+	$(PY) benchmarks/measure.py $(ARGS)
 
 # Whatever was made, by these commands, by `jupyter-book build .` or by tools; not .venv.
 clean:
