@@ -58,7 +58,7 @@ test: $(VENV)/.installed
 	$(PYTEST) --durations 10 $(ARGS)
 
 # What takes too long for every run: the book with nothing read from book/data/recorded, and tests with many more
-# examples and fuzzed input files.
+# examples.
 nightly: $(VENV)/.installed
 	$(PY) -m book.run --profile complete
 	$(PY) -m book.check --profile complete

@@ -214,19 +214,6 @@ def test_only_evidence_of_the_right_kind_decides():
             assert outcome(pieces)[0] == outcome(pieces[::-1])[0] == found, pieces
 
 
-@pytest.mark.parametrize(
-    ("piece", "basis"),
-    [
-        (identity(sp.Rational(4, 3) - 1 / (1 - sp.Rational(1, 4))), "exact"),  # without symbols
-        (bounded([1, 2], [1, 3]), "exact"),
-        (trend(DECADES, DECADES, exponent=1, within=1e-9), "trend"),  # however close
-    ],
-)
-def test_what_only_looks_like_a_proof_is_none(piece, basis):
-    assert outcome([PROVED, piece]) == ("holds", basis)
-    assert outcome([REFUTED, corrected(PROVED), corrected(piece)]) == ("counterexample", basis)
-
-
 # --- a check --------------------------------------------------------------------------------------------------------
 
 

@@ -5,14 +5,10 @@ from itertools import combinations
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 import reference
 from naive import clusterings
 
-import book.companion.results
-import crowder as cr
-from book.companion import figures
 from book.companion.charts import stepper
 from book.text.plain import Page
 from book.text.to_myst import to_myst
@@ -69,34 +65,12 @@ def test_words_say_the_step():
     assert given["said"][::3] == ["No question yet.", "One place? Similarity 0.25. No. This settles 2 more pairs."]
 
 
-# --- on the page ----------------------------------------------------------------------------------------------------
-
-
-def test_a_chart_is_a_still_picture_of_one_question_and_behind_it_its_settings(tmp_path, monkeypatch):
-    disney, seen = cr.datasets.disney(), []
-    runs = {
-        "edge ordering": cr.edge_ordering(disney.similarity, cr.Truth(disney.labels), rng=7),
-        "non-matches first": run_in([(0, 3), (0, 4), (1, 3), *combinations(range(5), 2)], disney.labels),
-    }
-    monkeypatch.setenv("CROWDER_RESULTS", str(tmp_path))
-    monkeypatch.setattr(book.companion.results, "display", lambda bundle, facts: seen.append((bundle, facts)))
-    figures.use_style()
-    for name, question in (("fig-two", 2), ("fig-four", 4)):
-        stepper.show(runs, ["</script>", *NAMES[1:]], name, caption="Steps.", alt="A circle.", question=question,
-                     similarity=disney.similarity)  # fmt: skip
-    saved = pd.read_csv(tmp_path / "fig-two.csv")
-    for name, run in runs.items():
-        part = saved[saved["ordering"] == name].drop(columns="ordering").reset_index(drop=True)
-        pd.testing.assert_frame_equal(part, stepper.settled(run))
-    assert (tmp_path / "fig-two.svg").read_bytes() != (tmp_path / "fig-four.svg").read_bytes()
-    (bundle, facts) = seen[2]  # after the figure and its caption
-    output = {"output_type": "display_data", "data": bundle, "metadata": {"crowder": facts}}
+def test_no_word_of_a_chart_ends_its_script():
+    given = {"application/vnd.crowder.stepper+json": json.dumps({"names": ["</script>"]})}
+    facts = {"crowder": {"kind": "stepper", "name": "fig-a"}}
+    output = {"output_type": "display_data", "data": given, "metadata": facts}
     cell = {"cell_type": "code", "id": "c", "metadata": {}, "source": "show()", "outputs": [output]}
     page = to_myst({"cells": [cell]}, Page(Path("notebooks/01-one.ipynb"), {}), "/files")
     text = page["cells"][0]["outputs"][0]["data"]["text/markdown"]
-    _, _, script = text.partition('<script type="application/json" class="stepper-settings" data-figure="fig-two">')
-    given, _, after = script.partition("</script>")  # which no words end
-    assert after.startswith('<script src="../_static/stepper.js"></script>')
-    given = json.loads(given)
-    assert given["at"] == 2 and "texts" not in given
-    assert given["names"][0] == "</script>" and np.shape(given["runs"]["edge ordering"]["pairs"]) == (10, 5)
+    settings, _, after = text.partition('data-figure="fig-a">')[2].partition("</script>")
+    assert json.loads(settings) == {"names": ["</script>"]} and after.startswith("<script src=")
