@@ -55,9 +55,6 @@ PARSIMONY = 0.4
 #: take 2.2 GB.
 MOST_RECORDS = 4000
 
-#: Stands in place of the rank of a pair that is not to be asked about.
-CLOSED = 2**30
-
 #: Rates and similarities are learned after this many answers, and again whenever their number has grown by this factor.
 FIRST_UPDATE, GROWTH = 8, 1.1
 
@@ -489,9 +486,9 @@ class NoisyOrdering(Shown):
     def _closest(self, here: np.ndarray, there: np.ndarray) -> tuple[int, int] | None:
         """The most similar pair between two groups that has no answer, None if there is none."""
         within = np.ix_(here, there)
-        rank = np.where(self._free[within], self._rank[within], CLOSED)
+        rank = np.where(self._free[within], self._rank[within], self.n**2)
         x, y = np.unravel_index(rank.argmin(), rank.shape)
-        return (int(here[x]), int(there[y])) if rank[x, y] < CLOSED else None
+        return (int(here[x]), int(there[y])) if rank[x, y] < self.n**2 else None
 
     # --- results ------------------------------------------------------------------------------------------------------
 

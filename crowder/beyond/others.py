@@ -276,10 +276,11 @@ def hybrid_ordering(similarity: ArrayLike, crowd: Oracle, *, theta: float = 0.3,
     >>> clusters
     array([0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2])
     """
-    pairs, crowd = _complete(similarity), callable_oracle(crowd)
+    pairs: Any = _complete(similarity)
+    crowd = callable_oracle(crowd)
     theta, rng = float(checks.probability(theta, "theta")), generator(rng, "random ties")
     w, size, clusters = pairs.square(), pairs.sums.round(SIZE_DECIMALS), list[list[int]]()
-    ordering = EdgeOrdering(similarity, rng=rng)
+    ordering = EdgeOrdering(pairs, rng=rng)
     for record in np.lexsort((rng.permutation(len(w)), -size)).tolist():
         sums = {number: w[record, cluster].sum().round(SIZE_DECIMALS) for number, cluster in enumerate(clusters)}
         near = [number for number in sums if w[record, clusters[number]].mean().round(SIZE_DECIMALS) >= theta]
@@ -394,7 +395,8 @@ def edge_then_noisy(similarity: Any, crowd: Oracle, *, rng: Seed) -> Iterator[np
     >>> clusters
     array([0, 0, 0, 0, 1, 1, 1, 1])
     """
-    edge, noisy, crowd = EdgeOrdering(similarity, rng=rng), NoisyOrdering(similarity, rng=rng), callable_oracle(crowd)
+    pairs: Any = candidates(similarity)
+    edge, noisy, crowd = EdgeOrdering(pairs, rng=rng), NoisyOrdering(pairs, rng=rng), callable_oracle(crowd)
     yield from _believing(edge, crowd)
     asked = edge.resolution
     noisy.take(Answers.read(zip(*asked.queries.T.tolist(), asked.answers.tolist(), strict=True)))

@@ -109,8 +109,8 @@ class PlacingOrdering(Ordering):
     similarity : array_like
         Symmetric (n, n), or condensed in ``pdist`` order; in [0, 1]. Every pair is a candidate.
     model : SimilarityModel, optional
-        f_g and f_r. The evidence is :math:`\ln f_g/f_r`, and :math:`x = H^2`. Without a model nothing is assumed of
-        them: the evidence is learned (see Notes).
+        f_g and f_r. The evidence is :math:`\ln f_g/f_r`, and :math:`x = H^2`, up to rounding to the safe side. Without
+        a model nothing is assumed of them: the evidence is learned (see Notes).
     delta : float, keyword only
         δ in [0, 1]: an upper bound on the probability that any record is placed wrongly. With 0, every record is asked
         about; this needs a model.
@@ -262,16 +262,13 @@ class PlacingOrdering(Ordering):
             assert self._counts is not None
             matches = self._counts[own].sum(axis=0)
             self._known += [matches, self._counts.sum(axis=0) - matches]
-            self._learn_ratios()
+            totals = self._known.sum(axis=1)
+            if totals.min() >= 1 and (totals >= GROWTH * self._learned_from).any():
+                self._learned_from = totals
+                ratio, affinity = cautious_ratios(self._known[0], self._known[1], self.delta)
+                if 1 - affinity > self._x:
+                    self._ratio, self._x = ratio, 1 - affinity
         self._placed, self._found, self._counts = self._placed + 1, self._found + (not len(own)), None
-
-    def _learn_ratios(self) -> None:
-        totals = self._known.sum(axis=1)
-        if totals.min() >= 1 and (totals >= GROWTH * self._learned_from).any():
-            self._learned_from = totals
-            ratio, affinity = cautious_ratios(self._known[0], self._known[1], self.delta)
-            if 1 - affinity > self._x:
-                self._ratio, self._x = ratio, 1 - affinity
 
 
 def upper_ends(counts: ArrayLike, error: float) -> np.ndarray:
