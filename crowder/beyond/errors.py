@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import log
+from math import exp, log, log1p
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -166,7 +166,7 @@ class ErrorRates:
         return match - non_match
 
     def of_votes(self, yes: Sequence[bool], workers: Sequence[Hashable]) -> float:
-        """The evidence of the votes `yes` on one pair, cast by `workers`, in nats. O(votes).
+        """The evidence of the votes `yes` on one pair, cast by `workers`, in nats. O(votes), without arrays.
 
         A ValueError if there is not one worker for each vote, a TypeError if a vote is neither True nor False.
 
@@ -177,10 +177,19 @@ class ErrorRates:
         """
         if len(yes) != len(workers):
             raise ValueError(f"there must be one worker for each vote, not {len(workers)} for {len(yes)}")
-        table = Answers()
+        same = different = unclear = 0.0  # ln P(votes | look)
         for said, worker in zip(yes, workers, strict=True):
-            table.add(0, 1, checks.flag(said, "a vote"), worker)  # text would count as true
-        return float(self.evidence(table).sum())
+            checks.flag(said, "a vote")  # text would count as true
+            a, b = self.workers.get(worker, self.vote)
+            same += log1p(-b) if said else log(b)
+            different += log(a) if said else log1p(-a)
+            unclear += log(self.unclear_yes) if said else log1p(-self.unclear_yes)
+        top = max(same, different, unclear if any(self.unclear) else same)
+        # where no pair is unclear, the last is multiplied by 0, and must not overflow
+        same, different, unclear = exp(same - top), exp(different - top), exp(min(unclear - top, 0))
+        e, f, (u, v) = self.false_yes, self.false_no, self.unclear
+        match = (1 - f - v) * same + f * different + v * unclear
+        return log(match / (e * same + (1 - e - u) * different + u * unclear))
 
     def majority(self, votes: int) -> tuple[float, float]:
         """P(majority says "yes" | non-match) and P(majority says "no" | match), of `votes` workers with rates `vote`.
