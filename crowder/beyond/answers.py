@@ -23,6 +23,8 @@ SAID = {
 class Answers:
     """Any number of answers for each pair of records, by any number of workers; they may contradict one another.
 
+    A ValueError if `n` is negative, a TypeError if it is not a whole number.
+
     Parameters
     ----------
     n : int, optional
@@ -42,13 +44,6 @@ class Answers:
         The names of the workers, in the order of their first answer. None is the worker of all answers without a name.
     n_unsure : int
         The number of answers that are "unsure". They count in ``len``, since they are paid for, but are no evidence.
-
-    Raises
-    ------
-    ValueError
-        If `n` is negative.
-    TypeError
-        If `n` is not a whole number.
 
     See Also
     --------

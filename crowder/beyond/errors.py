@@ -75,10 +75,12 @@ def _mean(counts: tuple[float, float]) -> float:
 class ErrorRates:
     r"""How often a crowd errs: errors that stay with a pair, and those of single votes.
 
+    A ValueError if a rate is out of its range, a TypeError if `workers` is not a dictionary.
+
     Parameters
     ----------
     false_yes : float
-        e: the probability that a pair of different records looks like a match.
+        e: the probability that a pair of different records looks like a match; as all rates, in (0, 1/2).
     false_no : float
         f: the probability that a matching pair looks like a non-match.
     workers : dict, optional
@@ -87,16 +89,10 @@ class ErrorRates:
     vote : tuple of float, optional
         The same for a worker who is not in `workers`.
     unclear : tuple of float, optional
-        The probabilities that a non-match and a match look unclear, so that the crowd is divided about them.
+        The probabilities that a non-match and a match look unclear, so that the crowd is divided about them, in [0,
+        1/2).
     unclear_yes : float, optional
-        The probability of a "yes" to a pair that looks unclear.
-
-    Raises
-    ------
-    ValueError
-        If a rate is not in (0, 1/2), `unclear` has a probability outside [0, 1/2), or `unclear_yes` is not in (0, 1).
-    TypeError
-        If `workers` is not a dictionary.
+        The probability of a "yes" to a pair that looks unclear, in (0, 1).
 
     See Also
     --------

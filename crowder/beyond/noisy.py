@@ -124,7 +124,8 @@ class NoisyOrdering(Shown):
     wrong pairs than `doubt`. Where the most similar pair identifies an entity better than all pairs together (see
     Notes), the decisions that are left are taken in nearly the order of `crowder.EdgeOrdering`: then m is the smaller
     number of records, and λ of two clusters has the evidence of their most similar pair. The question is the most
-    similar pair across that has no answer.
+    similar pair across that has no answer. A ValueError if an argument is out of its range, or there are more than
+    4,000 records.
 
     Parameters
     ----------
@@ -145,11 +146,6 @@ class NoisyOrdering(Shown):
         The rates given, or learned so far.
     correlation : float
         γ: how strongly the similarities between two clusters depend on one another, from 0 to 1.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range, or there are more than 4,000 records.
 
     See Also
     --------
@@ -411,17 +407,13 @@ class NoisyOrdering(Shown):
     def take(self, answers: Answers) -> None:
         """Learn from answers that exist already, in their order, until the clusters no longer change.
 
+        A ValueError if they name records that do not exist, a TypeError if they are not `Answers`; nothing is then
+        learned.
+
         Parameters
         ----------
         answers : Answers
             They may be about any pairs. Those that are unsure are not taken: they are no evidence.
-
-        Raises
-        ------
-        ValueError
-            If they name records that do not exist; nothing is then learned.
-        TypeError
-            If they are not `Answers`.
         """
         checks.kind(answers, Answers, "answers must be Answers")
         if answers.n > self.n:
@@ -507,6 +499,8 @@ class NoisyOrdering(Shown):
 def resolve(answers: Any, similarity: Any = None, *, n: int | None = None, rng: Seed) -> Resolved:
     """The likeliest clusters, given answers that exist already.
 
+    A ValueError or TypeError as by `Answers.read` and `NoisyOrdering`; or if `n` is not that of the similarity.
+
     Parameters
     ----------
     answers : Answers, DataFrame or iterable of tuple
@@ -521,11 +515,6 @@ def resolve(answers: Any, similarity: Any = None, *, n: int | None = None, rng: 
     Returns
     -------
     Resolved
-
-    Raises
-    ------
-    ValueError, TypeError
-        As `Answers.read` and `NoisyOrdering`; or if `n` is not that of the similarity.
 
     See Also
     --------

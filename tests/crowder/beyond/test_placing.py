@@ -57,16 +57,6 @@ def test_questions_are_those_of_the_plain_form(seed):
         assert not expected[1] or delta
 
 
-def test_few_records():
-    """None and one need no question. Of two, one question: there is no known non-match, or no earlier match."""
-    for n in (0, 1, 2):
-        for model in (None, cr.dist1(0.5)):
-            run = PlacingOrdering(np.full((n, n), 0.9), model, delta=1, rng=1).run(cr.Truth([0] * n))
-            assert (run.n_queries, len(run.accepted), len(run.clusters)) == (max(0, n - 1), 0, n)
-    # Dist-2: two records of one entity may be surely a match, and then need none.
-    assert PlacingOrdering([0.9], cr.dist2(0.3), delta=0.01, rng=1).run(cr.Truth([0, 0])).n_queries == 0
-
-
 # --- the bands -------------------------------------------------------------------------------------------------------
 
 
