@@ -2,15 +2,10 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
-from book.companion.figures import EDGE, EVIDENCE, FEWEST, GREY, INK, MATCH, NODE, NONMATCH, PURPLE, Style
+from book.companion.figures import EDGE, EVIDENCE, FEWEST, GREY, INK, MATCH, NODE, NONMATCH
 
 #: Evidence ordering that learns the densities.
-LEARNED = Style(
-    PURPLE,
-    {"color": PURPLE, "linestyle": (0, (1, 1))},
-    {"color": PURPLE, "linestyle": "none", "marker": "v", "mfc": "none"},
-    {},
-)
+LEARNED = EVIDENCE._replace(points=EVIDENCE.points | {"marker": "v", "mfc": "none"})
 NAMES = {
     "edge": ("edge ordering", EDGE),
     "node": ("node ordering", NODE),
