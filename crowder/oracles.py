@@ -89,9 +89,7 @@ class Truth(Shown):
 
     def begin(self, ordering: Any) -> None:
         """Raise a ValueError if the ordering has another number of records."""
-        if not isinstance(getattr(ordering, "n", None), int):
-            raise TypeError(f"ordering must be an ordering, such as EdgeOrdering, not {ordering!r}")
-        if len(self) != ordering.n:
+        if len(self) != _an_ordering(ordering).n:
             raise ValueError(f"the oracle has labels for {len(self)} records; the similarity has {ordering.n}")
 
     def __call__(self, i: int, j: int) -> bool:
@@ -156,7 +154,7 @@ class Faulty:
     def begin(self, ordering: Any) -> None:
         """Pass the ordering on to the wrapped oracle, and let it know that answers may be wrong."""
         if self.error:
-            ordering.crowd_errs = True
+            _an_ordering(ordering).crowd_errs = True
         begin(self._oracle, ordering)
 
     def vote(self, i: int, j: int, number: int) -> bool:
@@ -285,6 +283,12 @@ def begin(oracle: Crowd, ordering: Any) -> None:
     method = getattr(oracle, "begin", None)
     if method is not None:
         method(ordering)
+
+
+def _an_ordering(ordering: Any) -> Any:
+    if not isinstance(getattr(ordering, "n", None), int):
+        raise TypeError(f"ordering must be an ordering, such as EdgeOrdering, not {ordering!r}")
+    return ordering
 
 
 def callable_oracle(oracle: Crowd) -> Any:
