@@ -91,6 +91,8 @@ class Dataset:
             )
         if not ((self.condensed >= 0) & (self.condensed <= 1)).all():
             raise ValueError("condensed similarities must be in [0, 1], and not NaN")
+        if self.records is not None and not hasattr(self.records, "columns"):
+            raise TypeError(f"records must be a DataFrame, not {self.records!r}")
         if self.records is not None and len(self.records) != self.n:
             raise ValueError(f"records must be as many as the {self.n} labels, not {len(self.records)}")
 
@@ -154,7 +156,7 @@ class Dataset:
         >>> citations().densities([0, Fraction(1, 2), 1]).green.heights
         (Fraction(30, 19), Fraction(8, 19))
         """
-        SimilarityModel.from_steps(edges, *[[1] * (len(edges) - 1)] * 2)  # refuses other edges
+        SimilarityModel.from_steps(edges, *[[1] * (checks.as_array(edges, "edges").size - 1)] * 2)  # refuses other edges
         if self.matching.all() or not self.matching.any():
             raise ValueError("the data set must have matches and non-matches")
 

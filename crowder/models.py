@@ -66,8 +66,9 @@ class StepDensity:
 
     def __post_init__(self) -> None:
         try:
-            object.__setattr__(self, "edges", tuple(self.edges))
-            object.__setattr__(self, "heights", tuple(self.heights))
+            for name, values in (("edges", self.edges), ("heights", self.heights)):
+                checks.as_array(values, name)
+                object.__setattr__(self, name, tuple(values))
             edges, heights = self._edges, self._heights
         except TypeError:
             edges = heights = np.empty(())
@@ -116,7 +117,7 @@ class StepDensity:
         rng : int or numpy.random.Generator, keyword only
         """
         for length in size if isinstance(size, tuple) else (size,):
-            checks.whole(length, "size")
+            checks.whole(length, "size", most=checks.MOST_RECORDS)
         return self._quantiles(checks.generator(rng, "draws").random(size))
 
     def _quantiles(self, q: np.ndarray) -> np.ndarray:
