@@ -118,9 +118,9 @@ def read_crowd(folder: str | os.PathLike[str]) -> Crowd:
     FileNotFoundError: a real crowd needs a folder with graph.txt, answers.txt and gold.txt; none is given
     """
     needs = "a real crowd needs a folder with graph.txt, answers.txt and gold.txt"
-    if not os.fspath(folder):
+    if not checks.path(folder, "folder"):
         raise FileNotFoundError(f"{needs}; none is given")
-    at = Path(checks.path(folder))
+    at = Path(folder)
     if missing := [name for name in ("graph", "answers", "gold") if not (at / f"{name}.txt").is_file()]:
         raise FileNotFoundError(f"{needs}; {at} has no {missing[0]}.txt")
     gold = (at / "gold.txt").read_text(encoding="utf-8")

@@ -291,11 +291,13 @@ def _field_names(records: pd.DataFrame, fields: Sequence[str] | None) -> list[st
     there = list(records.columns)
     if not isinstance(fields, (Iterable, type(None))):
         raise TypeError(f"fields must be names of columns, not {fields!r}")
-    names = [fields] if isinstance(fields, str) else list(fields or [])
+    names = [fields] if isinstance(fields, str) else list([] if fields is None else fields)
     if fields is None:
         names = [name for name in there if name not in NOT_TEXT]
     if not names:
         raise ValueError("fields must name at least one column to compare")
+    if not all(isinstance(name, Hashable) for name in names):
+        raise TypeError(f"fields must be names of columns, not {fields!r}")
     if absent := [name for name in names if name not in there]:
         raise ValueError(f"fields must be columns of the records, {there}, not {absent}")
     if repeated := [name for name in names if names.count(name) > 1 or there.count(name) > 1]:
