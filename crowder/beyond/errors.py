@@ -171,6 +171,10 @@ class ErrorRates:
         >>> round(ErrorRates(0.01, 0.1, vote=(0.1, 0.1)).of_votes([True, True], ["ann", "bob"]), 3)
         3.703
         """
+        checks.kind(yes, (Sequence, np.ndarray), "yes must be a list of True and False")
+        checks.kind(workers, (Sequence, np.ndarray), "workers must be a list of names")
+        if not all(isinstance(worker, Hashable) for worker in workers):
+            raise TypeError(f"each worker must be hashable, such as text or a number, not {workers!r}")
         if len(yes) != len(workers):
             raise ValueError(f"there must be one worker for each vote, not {len(workers)} for {len(yes)}")
         same = different = unclear = 0.0  # ln P(votes | look)
