@@ -59,7 +59,7 @@ class Failed(Exception):
     def __init__(self, message: str, *, cost: float = 0.0, after: float = 0.0, ends: str = "attempt") -> None:
         super().__init__(message)
         self.cost, self.after = checks.number(cost, "cost"), checks.number(after, "after")
-        if ends not in ("attempt", "pair", "run"):
+        if not isinstance(ends, str) or ends not in ("attempt", "pair", "run"):
             raise ValueError(f"ends must be attempt, pair or run, not {ends!r}")
         self.ends = ends
 

@@ -88,6 +88,8 @@ def chat_crowd(
     if not re.fullmatch("[!-~]*", key := key.strip()):
         raise ValueError("key must have no white space and only ASCII characters")
     timeout = checks.number(timeout, "timeout", least=1e-3, most=1e6)
+    if not (isinstance(price, (tuple, list)) and len(price) == 2):
+        raise TypeError(f"price must be two numbers, for a million tokens read and written, not {price!r}")
     price_in, price_out = (checks.number(part, "price") for part in price)
     fields = checks.kind(records, pd.DataFrame, "records must be a DataFrame").astype(object)
     fields = fields.drop(columns=["id", "label"], errors="ignore").where(fields.notna(), None)

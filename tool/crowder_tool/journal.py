@@ -306,6 +306,7 @@ class Journal:
 
     def leased(self, holder: str | None = None) -> dict[Pair, float]:
         """The pairs that others than this holder have, and until when (`time.time`)."""
+        holder = _text(holder, "the holder")
         with self._lock:
             self._file.check_in_place()
             rows = self._file.do("SELECT * FROM leases WHERE ? BETWEEN since AND until ORDER BY until", (time.time(),))
