@@ -156,7 +156,8 @@ class Dataset:
         >>> citations().densities([0, Fraction(1, 2), 1]).green.heights
         (Fraction(30, 19), Fraction(8, 19))
         """
-        SimilarityModel.from_steps(edges, *[[1] * (checks.as_array(edges, "edges").size - 1)] * 2)  # refuses other edges
+        ones = [1] * (checks.as_array(edges, "edges").size - 1)
+        SimilarityModel.from_steps(edges, ones, ones)  # refuses other edges
         if self.matching.all() or not self.matching.any():
             raise ValueError("the data set must have matches and non-matches")
 
