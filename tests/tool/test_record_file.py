@@ -78,6 +78,7 @@ def test_a_blank_record_is_read_and_similar_to_none(tmp_path):
     for name in cr.similarity.SIMILARITIES:
         square = squareform(cr.similarity.compute(records, name))
         assert not square[[1, 2]].any() and square[0, 3] > 0, name
+    assert table(read(tmp_path, "a,b\n,\n\nx,y\n"))[1:] == [["2", "", ""], ["4", "x", "y"]]  # but a blank line is none
 
 
 def test_what_stays_in_a_field(tmp_path):
