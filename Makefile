@@ -49,7 +49,7 @@ test: $(VENV)/.installed
 	$(PY) -m ruff check --quiet .
 	$(PY) -m ruff format --check --quiet .
 	$(PY) -m mypy
-	$(VENV)/bin/lint-imports --no-logo --no-cache
+	@said=$$($(VENV)/bin/lint-imports --no-logo --no-cache) || { echo "$$said"; exit 1; } # it cannot be told to be quiet
 	$(VENV)/bin/nbstripout --verify --keep-id --extra-keys "metadata.papermill cell.metadata.papermill" \
 		notebooks/*.ipynb notebooks/*/*.ipynb
 	$(VENV)/bin/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml
