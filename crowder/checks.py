@@ -142,7 +142,8 @@ def pairs(value: Any, n: int, what: str) -> np.ndarray:
         raise TypeError(f"{what} must be pairs of whole numbers, not {value!r}")
     if array.ndim != 2 or array.shape[1] != 2:
         raise ValueError(f"{what} must be pairs of records, (k, 2), not of shape {array.shape}")
-    wrong = np.flatnonzero(((array < 0) | (array >= n)).any(axis=1) | (array[:, 0] == array[:, 1]))
+    i, j = array.T
+    wrong = np.flatnonzero((np.minimum(i, j) < 0) | (np.maximum(i, j) >= n) | (i == j))
     if len(wrong):
         pair = tuple(array[wrong[0]].tolist())
         raise ValueError(f"{what}: row {wrong[0]}, {pair}, must be two different records out of {n}, from 0")

@@ -157,34 +157,48 @@ def _from_sparse(matrix: Any) -> Candidates:
         raise ValueError(f"similarity is not a valid sparse matrix: {error}") from None
     if coo.dtype.kind not in "fiub":
         raise ValueError(f"similarity must hold real numbers, not dtype {coo.dtype}")
-    row, col, values = coo.row.astype(np.int64), coo.col.astype(np.int64), np.asarray(coo.data, np.float64)
-    if not row.shape == col.shape == values.shape:
+    row, col, stored = coo.row, coo.col, np.asarray(coo.data, np.float64)
+    if not row.shape == col.shape == stored.shape:
         raise ValueError(
-            f"similarity is not a valid sparse matrix: {len(row)} rows, {len(col)} columns and {len(values)} values"
+            f"similarity is not a valid sparse matrix: {len(row)} rows, {len(col)} columns and {len(stored)} values"
         )
-    # SciPy checks this when a matrix is created, not when it is modified.
-    outside = np.flatnonzero((np.minimum(row, col) < 0) | (np.maximum(row, col) >= n))
-    if len(outside):
-        pair = row[outside[0]], col[outside[0]]
-        raise ValueError(f"pair ({pair[0]}, {pair[1]}) must be two different records out of {n}, from 0")
-    off = row != col
-    row, col, values = row[off], col[off], values[off]
-    bad = np.flatnonzero(~((values >= 0.0) & (values <= 1.0)))
-    if len(bad):
-        raise ValueError(f"similarity of pair ({row[bad[0]]}, {col[bad[0]]}) is {values[bad[0]]}, not in [0, 1]")
-    codes = np.minimum(row, col) << 32 | np.maximum(row, col)
-    if not (np.diff(codes) > 0).all():
-        order = np.lexsort((row > col, codes))  # of two values of a pair, that above the diagonal is first, and used
+    values, codes, fault, rising = _packed(row, col, stored, n)
+    if fault >= 0:
+        i, j = int(row[fault]), int(col[fault])
+        if not 0 <= min(i, j) <= max(i, j) < n:  # SciPy checks this when a matrix is made, not when it is modified
+            raise ValueError(f"pair ({i}, {j}) must be two different records out of {n}, from 0")
+        raise ValueError(f"similarity of pair ({i}, {j}) is {stored[fault]}, not in [0, 1]")
+    if not rising:
+        below = (row > col)[row != col]
+        order = np.lexsort((below, codes))  # of two values of a pair, that above the diagonal is first, and used
         codes, values = codes[order], values[order]
-    again = np.diff(codes, prepend=-1) == 0
-    differ = np.flatnonzero(again & (np.abs(np.diff(values, prepend=0)) > SYMMETRY_TOLERANCE))
-    if len(differ):
-        i, j = unpack(codes[differ[0]])
-        raise ValueError(
-            f"similarity is not symmetric: two values, {values[differ[0] - 1]} and {values[differ[0]]}, "
-            f"are stored for pair ({i}, {j})"
-        )
-    return Candidates(n, False, _values=values[~again], _codes=codes[~again])
+        again = np.diff(codes, prepend=-1) == 0
+        differ = np.flatnonzero(again & (np.abs(np.diff(values, prepend=0)) > SYMMETRY_TOLERANCE))
+        if len(differ):
+            i, j = unpack(codes[differ[0]])
+            raise ValueError(
+                f"similarity is not symmetric: two values, {values[differ[0] - 1]} and {values[differ[0]]}, "
+                f"are stored for pair ({i}, {j})"
+            )
+        codes, values = codes[~again], values[~again]
+    return Candidates(n, False, _values=values, _codes=codes)
+
+
+@compiled
+def _packed(row, col, stored, n):
+    """The values off the diagonal, and their pairs, packed; the first fault, or -1; whether the pairs rise."""
+    values, codes = np.empty(len(stored), np.float64), np.empty(len(stored), np.int64)
+    kept, last, rising = 0, -1, True
+    for p in range(len(stored)):
+        i, j = np.int64(row[p]), np.int64(col[p])
+        if min(i, j) < 0 or max(i, j) >= n or (i != j and not 0.0 <= stored[p] <= 1.0):
+            return values, codes, p, False
+        if i != j:
+            code = (min(i, j) << 32) | max(i, j)
+            rising = rising and code > last
+            values[kept], codes[kept], last = stored[p], code, code
+            kept += 1
+    return values[:kept], codes[:kept], -1, rising
 
 
 @compiled
