@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import isotonic_regression
 
 from crowder import checks
+from crowder.beyond.clustering import sums_tell
 from crowder.checks import Seed
 from crowder.engine import ASKED
 from crowder.models import SimilarityModel, common_steps
@@ -502,6 +503,7 @@ class EvidenceOrdering(Ordering):
         if model is None and form == "auto":
             self._edge = EdgeOrdering(self._candidates, rng=generator)  # type: ignore[arg-type]
         self._found = np.zeros((2, 2))  # matches and questions of edge ordering; of the sums since the last update
+        self._sums_tell = True
         self._taken = 0
 
     @property
@@ -545,13 +547,14 @@ class EvidenceOrdering(Ordering):
                 self._update()
 
     def _leader(self) -> EdgeOrdering | None:
-        """Edge ordering if it asks next: unless the sums have the larger share of matches.
+        """Edge ordering if it asks next: unless the sums tell clusters apart, and have the larger share of matches.
 
         The shares start at 1 and ½, so edge ordering begins. Without matches the first falls to ½/10½ = 0.048 and the
         second to 0: where matches are very rare, edge ordering goes on.
         """
         (matches, asked), (by_sum, summed) = self._found.tolist()
-        return self._edge if (matches + 0.5) / (asked + 0.5) >= (by_sum + 5) / (summed + 10) else None
+        more = (by_sum + 5) / (summed + 10) > (matches + 0.5) / (asked + 0.5)
+        return None if more and self._sums_tell else self._edge
 
     def _update(self) -> None:
         self._update_at = int(self._update_at * UPDATE_FACTOR)
@@ -561,7 +564,19 @@ class EvidenceOrdering(Ordering):
             self._found[1] = 0  # those were of the densities of before
         before = self.dependence
         self._summed.dependence[0] = dependence(self._summed, self._steps, self._ratio / UNIT)
+        self._sums_tell = self._edge is None or self.dependence <= DEPENDENT or self._tell()
         if self._learns:
             reweigh(self._summed, self._steps, self._ratio)
         elif self.dependence != before:
             rank(self._summed)  # the sums themselves stay
+
+    def _tell(self) -> bool:
+        """Whether the sums tell a record's cluster from others; if not, the most similar pair does better."""
+        name = self._summed.name
+        some = np.flatnonzero(np.bincount(name)[name] > 1)  # the other records are alone
+        within = np.ix_(some, some)
+        free = np.ones(self._steps.shape, bool)
+        i, j = self._place[np.stack(unpack(self._knowledge.asked[: self._taken]))]
+        free[i, j] = free[j, i] = free[range(self.n), range(self.n)] = False
+        clusters = np.unique(name[some], return_inverse=True)[1]
+        return sums_tell(self._ratio[self._steps[within]] / UNIT, free[within], clusters, self.dependence)
