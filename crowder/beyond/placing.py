@@ -237,7 +237,8 @@ class PlacingOrdering(Ordering):
         first = self._likeliest(v)
         if self.joins_unasked and first is not None:
             least = acceptance_threshold(self._found, self._placed + 1, self._x, self.delta)
-            if evidence[self._left[-1]] >= least * UNIT:
+            at = self._left[-1]  # for each pair a unit is taken off, more than rounding may have added
+            if evidence[at] - self._counts[at].sum() >= least * UNIT:
                 self._join(v, first)
                 self._accepted.append((v, first))
                 self._after.append(self.n_queries)

@@ -41,6 +41,10 @@ from crowder.resolution import Resolution
 
 __all__ = ["Stopped", "Stopping"]
 
+#: A sum of evidence, which is rounded to the nearest, is too low by less than this many units for each pair of records.
+#: The chance of a match that is left out must not be understated, so this much is added before a pair is left out.
+ROUNDING = 1
+
 
 @dataclass(frozen=True, repr=False)
 class Stopped(Resolution):
@@ -185,7 +189,8 @@ class Stopping(Ordering):
         self._take_in()
         summed = self._summed
         while (pair := self.ordering.ask()) is not None:
-            if summed.total[summed.name[pair[0]], summed.name[pair[1]]] / UNIT > self._least:
+            a, b = summed.name[list(pair)]
+            if (summed.total[a, b] + ROUNDING * summed.size[a] * summed.size[b]) / UNIT > self._least:
                 return pair
             self.ordering.tell(pair, False)
         while len(self._queue):
@@ -195,7 +200,7 @@ class Stopping(Ordering):
             self._queue = self._queue[:-1]
         pairs, chance = self._left_open()
         rising = np.argsort(chance, kind="stable")
-        kept = np.searchsorted(np.cumsum(chance[rising]), self.delta, side="right")
+        kept = np.searchsorted(np.cumsum(self._left_open(ROUNDING)[1][rising]), self.delta, side="right")
         self._queue = pairs[rising[kept:]]
         return tuple(self._queue[-1].tolist()) if len(self._queue) else None
 
@@ -213,14 +218,16 @@ class Stopping(Ordering):
                 self._queue = self._queue[:0]
             self._taken += 1
 
-    def _left_open(self) -> tuple[np.ndarray, np.ndarray]:
-        """The open pairs of components, by name, and the bound on each probability: (d, 2) int64 and (d,) float64."""
+    def _left_open(self, more: int = 0) -> tuple[np.ndarray, np.ndarray]:
+        """The open pairs of components, by name, and the bound on each probability, (d, 2) int64 and (d,) float64; with
+        so many units more for each pair of records."""
         alive = np.flatnonzero(self._summed.size)
         total = self._summed.total[np.ix_(alive, alive)]
         is_open = total != SETTLED
         possible = is_open & (total > -CERTAIN / 2)
         # Sums of whole numbers below 2⁵³ are exact, so that ties are the same on every machine.
-        units = np.where(possible, total, 0).astype(np.float64)
+        size = self._summed.size[alive]
+        units = np.where(possible, total + more * np.outer(size, size), 0).astype(np.float64)
         others = np.maximum(units, 0) @ possible.astype(np.float64)
         chance = expit(log(self.odds) + (units + np.minimum(others, others.T)) / UNIT)
         a, b = np.nonzero(np.triu(is_open))
