@@ -192,7 +192,7 @@ class PlacingOrdering(Ordering):
             checks.model(model)
             edges, green, red = common_steps(model.green, model.red)
             self._edges, self._ratio = edges[1:-1], log_ratios(green, red)
-            self._x = float(1 - _affinity(green * np.diff(edges), self._ratio))
+            self._x = float(1 - _affinity(green * np.diff(edges), self._ratio - 1))  # rounded to the nearest
         else:
             self._edges, self._ratio, self._x = edges, np.zeros(len(edges) + 1, np.int64), -inf
         self.joins_unasked = self.delta > 0
@@ -469,7 +469,7 @@ def simulate_placing(
     if believed is not None:
         green, red = _shares(believed, "believed", true.shape[1])
         ratios, failed = log_ratios(green, red)[None], np.zeros(len(labels), bool)
-        x = 1 - _affinity(green, ratios[0])
+        x = 1 - _affinity(green, ratios[0] - 1)
     else:
         ratios, x, failed = learn(counts, labels, true, delta, ends)
     present = before > 0

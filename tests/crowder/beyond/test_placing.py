@@ -103,13 +103,13 @@ def test_learned_evidence_is_on_the_safe_side_of_every_rounding(q):
 
 @pytest.mark.parametrize("epsilon", [0.05, 0.3, 0.5])
 def test_of_known_densities_x_is_that_of_the_evidence_used(epsilon):
-    """1 - E_g ℓ^-½ of the rounded ℓ, rounded down. H² would be more where ratios are rounded down: by 2⁻²¹ at most."""
+    """1 - E_g ℓ^-½, rounded down, for ln ℓ a unit below what was rounded to the nearest: then E_r ℓ ≤ 1. H² is more."""
     uneven = cr.SimilarityModel.from_steps([0, 0.2, 0.7, 1], [0.5, 0.8, 5 / 3], [2, 1, 1 / 3])
     for model in (cr.dist1(epsilon), cr.dist2(epsilon * 0.9), uneven):
         ordering = PlacingOrdering([0.5], model, delta=0.1, rng=1)
         masses = (np.diff([0, *ordering._edges, 1]) * of.pdf([0, *ordering._edges]) for of in (model.green, model.red))
-        _, least = exact_moments(*masses, ordering._ratio)
-        assert 0 <= 1 - least - mpmath.mpf(ordering._x) < 1e-12
+        above, least = exact_moments(*masses, ordering._ratio - 1)
+        assert above <= 1 and 0 <= 1 - least - mpmath.mpf(ordering._x) < 1e-12
         assert ordering._x == pytest.approx(model.hellinger2, abs=1e-6)
 
 
