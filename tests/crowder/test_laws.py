@@ -24,6 +24,7 @@ from reference import Closure, bits, edge_questions, node_questions
 
 import crowder as cr
 import crowder_tool
+from crowder.pairs import candidates
 from crowder_tool.candidates import NearestPairs
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -353,6 +354,12 @@ def test_without_candidates_there_is_no_question(name, n):
     ordering = ORDERINGS[name].make(instance, 1)
     assert ordering.ask() is None and told(ran(ordering, cr.Truth(instance.labels))) == []
     assert clusters(ordering) == list(range(n))
+
+
+def test_the_pairs_of_an_ordering_are_not_its_own_to_change():
+    """All runs with the same candidates would ask in another order."""
+    with pytest.raises(ValueError, match="read-only"):
+        LeastKnownFirst(candidates([0.9, 0.5, 0.1]), rng=7).pairs()[2][0] = 1.0
 
 
 def test_a_question_that_is_settled_or_no_pair_is_refused():
