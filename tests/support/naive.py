@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from scipy.cluster.hierarchy import DisjointSet
+from reference import Closure, bits
 
 
 def splits(n: int, most: int | None = None) -> Iterator[tuple[int, ...]]:
@@ -53,8 +53,9 @@ def components(records: Iterable[int], pairs: Iterable[Sequence[int]]) -> list[s
     >>> components([1, 2, 3], [(1, 3), (3, 4)])
     [{1, 3}, {2}]
     """
-    parts = DisjointSet(records)
+    records = list(records)
+    closure = Closure(1 + max(records, default=-1))
     for i, j in pairs:
-        if i in parts and j in parts:
-            parts.merge(i, j)
-    return parts.subsets()
+        if i in records and j in records:
+            closure.learn(i, j, True)
+    return [{*bits(mask)} for mask in dict.fromkeys(closure.same[v] for v in records)]

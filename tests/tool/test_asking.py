@@ -1,16 +1,20 @@
 """A crowd that is a program: it fails, stalls and babbles, and no answer is lost or paid for twice."""
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import threading
 import time
+from collections import Counter
+from contextlib import contextmanager, suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from zlib import crc32
 
 import numpy as np
 import pandas as pd
 import pytest
-from chat_server import chat_server
 from journal_crash import read
 
 from crowder_tool import Answer, Journal, ask_all, asking, chat_crowd
@@ -21,6 +25,59 @@ RECORDS = pd.DataFrame(
     {"id": [f"r{k}" for k in range(24)], "text": [f"thing {label} no {k}" for k, label in enumerate(LABELS)]}
 )
 TRUE = {(i, j): bool(LABELS[i] == LABELS[j]) for i, j in PAIRS}
+
+
+@contextmanager
+def chat_server(*, wrong=0.0, failing=0.0, babbling=0.0, stalling=0.0):
+    """A language model behind an address of OpenAI's form, on this machine: the address, and how often each pair of texts
+    was answered, right or wrong; and None, with nonsense.
+
+    Two texts are the same if their second words are. A share of the pairs is answered wrongly, however often it is
+    asked; a share of all requests, at random, fails, is answered with nonsense, or is answered only after 3 seconds.
+    """
+    answered, lock, rng = Counter(), threading.Lock(), np.random.default_rng(1)
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self):
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            asked = json.loads(body["messages"][-1]["content"])
+            pair = tuple(sorted((asked["a"]["text"], asked["b"]["text"])))
+            with lock:
+                luck = rng.random()
+            error = crc32(f"{pair}".encode()) < wrong * 2**32
+            if luck < failing:
+                return self.reply(500, {"error": "overloaded"})
+            if luck < failing + stalling:
+                time.sleep(3)
+            same = (pair[0].split()[1] == pair[1].split()[1]) != error
+            content = f"Sure! ```json\n{json.dumps({'same': same, 'confidence': 0.6 if error else 0.9})}\n```"
+            if luck > 1 - babbling:
+                pair, content = None, 'Perhaps: {"same": "perhaps", "confidence": 95}'
+            with lock:
+                answered[pair] += 1
+            usage = {"prompt_tokens": 200, "completion_tokens": 20}
+            return self.reply(200, {"choices": [{"message": {"content": content}}], "usage": usage})
+
+        def reply(self, status, content):
+            content = json.dumps(content).encode()
+            with suppress(OSError):  # who asked has given up
+                self.send_response(status)
+                self.send_header("Content-Length", str(len(content)))
+                self.end_headers()
+                self.wfile.write(content)
+
+        def log_message(self, *_):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/v1", answered
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join(60)
 
 
 @pytest.fixture

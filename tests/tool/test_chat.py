@@ -1,13 +1,15 @@
 """A language model as a crowd: what it answers, what is no answer, and what a failure ends."""
 
 import json
+import socket
+import threading
 import time
+from contextlib import contextmanager, suppress
 from email.utils import formatdate
 from types import SimpleNamespace
 
 import pandas as pd
 import pytest
-from chat_server import scripted
 
 from crowder_tool import Failed, Journal, ask_all, asking, chat, chat_crowd
 
@@ -26,6 +28,43 @@ def http(body, status="200 OK", *headers, length=None):
     body = body if isinstance(body, bytes) else json.dumps(body).encode()
     lines = [f"HTTP/1.1 {status}", f"Content-Length: {len(body) if length is None else length}", *headers, "", ""]
     return "\r\n".join(lines).encode() + body
+
+
+@contextmanager
+def scripted(*replies, trickle=0.0):
+    """The address of a server that sends these bytes, the last one again and again; and the requests that it has got.
+
+    With `trickle`, the pause in seconds before each byte.
+    """
+    requests, listener, ended = [], socket.create_server(("127.0.0.1", 0)), threading.Event()
+
+    def serve():
+        while not ended.is_set():
+            connection, _ = listener.accept()
+            with connection, suppress(OSError):
+                connection.settimeout(5)
+                request = connection.recv(2**16)
+                while request and not request.endswith(b"}"):
+                    request += connection.recv(2**16)
+                if not request:
+                    continue
+                requests.append(request)
+                reply = replies[min(len(requests), len(replies)) - 1]
+                for at in range(0, len(reply), 1 if trickle else max(len(reply), 1)):
+                    connection.sendall(reply[at : at + 1] if trickle else reply)
+                    if ended.wait(trickle):
+                        break
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}/v1", requests
+    finally:
+        ended.set()
+        with suppress(OSError):
+            socket.create_connection(listener.getsockname(), 5).close()  # so that it waits for nobody
+        thread.join(60)
+        listener.close()
 
 
 @pytest.fixture
