@@ -265,7 +265,7 @@ class Progress:
 
     def estimate(self) -> None:
         """The seconds left, by those that chapters took before, at the pace of this run."""
-        pace = self.took / self.expected if self.took and self.expected else 1.0
+        pace = self.took / self.expected if self.took and 0 < self.expected < float("inf") else 1.0
         self.at = time.monotonic()
         self.seconds = pace * max([sum(self.left.values()) / self.jobs, *self.left.values()])
 

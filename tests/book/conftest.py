@@ -12,7 +12,7 @@ def built(root):
              lambda: book.check("--accept"), book.check, book.render]  # fmt: skip
     for step in steps:
         done = step()
-        if done.returncode:
+        if done.returncode or "RuntimeWarning" in done.stderr:
             return done.stdout + done.stderr
     return ""
 
