@@ -75,10 +75,7 @@ class Crowd(Dataset):
         said, n = self.said(votes), self.n
 
         def answer(i: int, j: int) -> bool:
-            i, j = sorted(map(oracles.record_number, (i, j)))
-            if not 0 <= i < j < n:
-                raise IndexError(f"{(i, j)} must be two different records out of {n}, 0 to {n - 1}")
-            return bool(said[_place(n, i, j)])
+            return bool(said[_place(n, *oracles.two_records((i, j), n))])
 
         return answer
 

@@ -241,16 +241,11 @@ def citations(similarity: str = "jaccard-tokens") -> Dataset:
     ----------
     similarity : str
         A name in :data:`crowder.similarity.SIMILARITIES`, computed from the texts. By default it is the share of words
-        in common: those in both texts, divided by those in either.
+        in common: those in both texts, divided by those in either. A ValueError for any other.
 
     Returns
     -------
     Dataset
-
-    Raises
-    ------
-    ValueError
-        For an unknown similarity.
 
     See Also
     --------
@@ -295,16 +290,11 @@ def disney(similarity: str = "jaccard-qgrams") -> Dataset:
     Parameters
     ----------
     similarity : str
-        A name in :data:`crowder.similarity.SIMILARITIES`, computed from the places' names.
+        A name in :data:`crowder.similarity.SIMILARITIES`, computed from the places' names; a ValueError for any other.
 
     Returns
     -------
     Dataset
-
-    Raises
-    ------
-    ValueError
-        For an unknown similarity.
 
     See Also
     --------

@@ -206,12 +206,7 @@ class SimilarityModel(Shown):
         edges : sequence, length m + 1
             Strictly increasing, from 0 to 1.
         green, red : sequence, length m
-            Densities (not masses) of f_g and f_r on each step.
-
-        Raises
-        ------
-        ValueError
-            If the edges do not increase, or a density is negative or its mass is not one.
+            Densities (not masses) of f_g and f_r on each step. Errors are those of `StepDensity`.
 
         Examples
         --------
@@ -307,12 +302,7 @@ def dist1(epsilon: Any) -> SimilarityModel:
     Parameters
     ----------
     epsilon : number
-        0 < ε ≤ ½. The paper states 0 < ε < ½, but its Table 1 also uses ½.
-
-    Raises
-    ------
-    ValueError
-        If ε is outside (0, ½].
+        0 < ε ≤ ½, otherwise a ValueError. The paper states 0 < ε < ½, but its Table 1 also uses ½.
 
     See Also
     --------
@@ -335,12 +325,7 @@ def dist2(epsilon: Any) -> SimilarityModel:
     Parameters
     ----------
     epsilon : number
-        0 < ε < ½: at ½ the two supports no longer overlap.
-
-    Raises
-    ------
-    ValueError
-        If ε is outside (0, ½).
+        0 < ε < ½, otherwise a ValueError: at ½ the two supports no longer overlap.
 
     See Also
     --------
@@ -385,13 +370,8 @@ def rounded(model: SimilarityModel, rule: str) -> SimilarityModel:
     ----------
     model : SimilarityModel
     rule : {"round", "floor", "ceil"}
-        As for `crowder.similarity.discretize`. "floor" and "ceil" give pairs the same order: values other than tenths
-        differ by one step.
-
-    Raises
-    ------
-    ValueError
-        If the rule is unknown.
+        As for `crowder.similarity.discretize`; others are a ValueError. "floor" and "ceil" give pairs the same order:
+        values other than tenths differ by one step.
 
     See Also
     --------

@@ -278,6 +278,17 @@ def record_number(record: object) -> int:
     return checks.whole(record, "a record", least=-(2**63))
 
 
+def two_records(pair: Any, n: int) -> tuple[int, int]:
+    """The numbers of two different records out of n."""
+    try:
+        i, j = (record_number(record) for record in pair)
+    except (TypeError, ValueError):
+        raise TypeError(f"pair must be two record numbers, not {pair!r}") from None
+    if not (0 <= min(i, j) and max(i, j) < n and i != j):
+        raise ValueError(f"{(i, j)} must be two different records out of {n}, 0 to {n - 1}")
+    return i, j
+
+
 def begin(oracle: Crowd, ordering: Any) -> None:
     """Call the oracle's method ``begin`` with the ordering, if it has one."""
     method = getattr(oracle, "begin", None)

@@ -34,7 +34,7 @@ from crowder.engine import (
     node_walk,
     settled,
 )
-from crowder.oracles import Oracle, Truth, begin, callable_oracle, record_number, unsure
+from crowder.oracles import Oracle, Truth, begin, callable_oracle, two_records, unsure
 from crowder.pairs import Candidates, EdgeWalk, by_arrival, candidates, edge_sort, shuffle_ties, unpack
 from crowder.resolution import Resolution
 
@@ -57,12 +57,8 @@ class Ordering(Shown, ABC):
     Parameters
     ----------
     similarity : array_like or scipy.sparse matrix
-        Symmetric (n, n), condensed in ``pdist`` order, or sparse with the candidate pairs stored; in [0, 1].
-
-    Raises
-    ------
-    ValueError
-        If the similarity is not one of these.
+        Symmetric (n, n), condensed in ``pdist`` order, or sparse with the candidate pairs stored; in [0, 1]. Anything
+        else is a ValueError (`crowder.pairs.candidates`).
 
     See Also
     --------
@@ -170,13 +166,7 @@ class Ordering(Shown, ABC):
         self._knowledge.count[ASKED] -= 1  # this is not an answer: the next one takes its place in the log
 
     def _two(self, pair: tuple[int, int]) -> tuple[int, int]:
-        try:
-            i, j = (record_number(record) for record in pair)
-        except (TypeError, ValueError):
-            raise TypeError(f"pair must be two record numbers, not {pair!r}") from None
-        if not (0 <= min(i, j) and max(i, j) < self.n and i != j):
-            raise ValueError(f"{(i, j)} must be two different records out of {self.n}, 0 to {self.n - 1}")
-        return i, j
+        return two_records(pair, self.n)
 
     # --- what users call ----------------------------------------------------------------------------------------------
 
@@ -275,12 +265,7 @@ class EdgeOrdering(Ordering):
         Breaks ties. Required unless `ties` names another rule.
     ties : {"random", "index"} or array_like, shape (m,), keyword only
         Order of equally similar pairs: shuffled; by (i, j); or by increasing priority, one for each candidate pair in
-        the order (0, 1), (0, 2), ..., (1, 2), ...
-
-    Raises
-    ------
-    ValueError
-        If the similarity or the rule for ties is not one of these.
+        the order (0, 1), (0, 2), ..., (1, 2), ... Any other rule is a ValueError.
 
     See Also
     --------
@@ -347,12 +332,7 @@ class NodeOrdering(Ordering):
         for each candidate pair in the order (0, 1), (0, 2), ..., (1, 2), ...
     order : {"expected-size", "random"} or array_like, shape (n,), keyword only
         Arrival order of the records: by decreasing expected size, ties broken according to `ties` (with a priority
-        array, by index); uniformly random; or as listed.
-
-    Raises
-    ------
-    ValueError
-        If the similarity, the rule for ties or the order is not one of these.
+        array, by index); uniformly random; or as listed. Any other order is a ValueError.
 
     See Also
     --------
@@ -430,12 +410,10 @@ def edge_ordering(
 
     Parameters
     ----------
-    similarity : array_like or scipy.sparse matrix
-        Symmetric (n, n), condensed in ``pdist`` order, or sparse with the candidate pairs stored; in [0, 1].
+    similarity, rng, ties
+        As for `EdgeOrdering`.
     oracle : callable
         ``oracle(i, j)`` returns whether records i and j are the same entity, as `crowder.Truth` does.
-    rng, ties : keyword only
-        As for `EdgeOrdering`: what breaks ties.
 
     Returns
     -------
@@ -467,12 +445,10 @@ def node_ordering(
 
     Parameters
     ----------
-    similarity : array_like or scipy.sparse matrix
-        Symmetric (n, n), condensed in ``pdist`` order, or sparse with the candidate pairs stored; in [0, 1].
+    similarity, rng, ties, order
+        As for `NodeOrdering`.
     oracle : callable
         ``oracle(i, j)`` returns whether records i and j are the same entity, as `crowder.Truth` does.
-    rng, ties, order : keyword only
-        As for `NodeOrdering`: what breaks ties, and the order in which records arrive.
 
     Returns
     -------

@@ -172,12 +172,7 @@ def ideal_queries(sizes: ArrayLike) -> int:
     Parameters
     ----------
     sizes : array_like of int, shape (k,)
-        Cluster sizes, positive.
-
-    Raises
-    ------
-    ValueError
-        If a size is not a positive integer.
+        Cluster sizes; a ValueError if one is not a positive integer.
 
     See Also
     --------

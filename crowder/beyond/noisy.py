@@ -33,7 +33,7 @@ from crowder.beyond.clustering import (
 )
 from crowder.beyond.errors import ErrorRates, informative, learn_errors
 from crowder.checks import Seed, Shown
-from crowder.oracles import Crowd, answer_and_worker, begin, callable_oracle, checked, record_number
+from crowder.oracles import Crowd, answer_and_worker, begin, callable_oracle, checked, two_records
 from crowder.pairs import candidates, unpack
 from crowder.resolution import by_first_record
 
@@ -344,12 +344,7 @@ class NoisyOrdering(Shown):
         A ValueError if these are not two different records, or the worker is a missing value such as NaN; a TypeError
         if `same` is neither a boolean nor None, or `worker` is not hashable. Nothing is then kept.
         """
-        try:
-            i, j = (record_number(record) for record in pair)
-        except (TypeError, ValueError):
-            raise TypeError(f"pair must be two record numbers, not {pair!r}") from None
-        if not (0 <= min(i, j) and max(i, j) < self.n and i != j):
-            raise ValueError(f"{(i, j)} must be two different records out of {self.n}, 0 to {self.n - 1}")
+        i, j = two_records(pair, self.n)
         same, worker = checked(same, worker, f"the answer to {(i, j)}")
         self._keep(i, j, same, worker)
         if self._is_open(pair):

@@ -32,7 +32,7 @@ def test_a_crowd_is_read_in_the_order_of_its_records(folder):
     assert crowd.oracle(1)(2, 0) and not crowd.oracle(3)(0, 2) and crowd.oracle(3)(1, 3)
     assert crowd.oracle(1)(2, 3) and not crowd.oracle(3)(2, 3)  # of two votes, one is no majority
     for pair in ((2, 2), (-1, 2), (2, 4)):  # no place in the list of all pairs, or that of another
-        with pytest.raises(IndexError, match="must be two different records out of 4"):
+        with pytest.raises(ValueError, match="must be two different records out of 4"):
             crowd.oracle(1)(*pair)
     with pytest.raises(ValueError, match="votes must be at least 1"):
         crowd.oracle(0)
