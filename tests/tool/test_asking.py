@@ -29,8 +29,8 @@ TRUE = {(i, j): bool(LABELS[i] == LABELS[j]) for i, j in PAIRS}
 
 @contextmanager
 def chat_server(*, wrong=0.0, failing=0.0, babbling=0.0, stalling=0.0):
-    """A language model behind an address of OpenAI's form, on this machine: the address, and how often each pair of texts
-    was answered, right or wrong; and None, with nonsense.
+    """A language model behind an address of OpenAI's form, on this machine: the address, and how often each pair of
+    texts was answered, right or wrong; and None, with nonsense.
 
     Two texts are the same if their second words are. A share of the pairs is answered wrongly, however often it is
     asked; a share of all requests, at random, fails, is answered with nonsense, or is answered only after 3 seconds.
