@@ -132,7 +132,7 @@ def _check_values(values: np.ndarray, n: int) -> None:
 def _check_square(array: np.ndarray) -> None:
     flat = _mirror(array, SYMMETRY_TOLERANCE)
     if flat < 0:
-        if array.any() and not array.diagonal().any():
+        if not array.diagonal().any() and array.any():
             raise ValueError(
                 "similarity has zeros on its diagonal and others elsewhere, as if of distances; pass 1 - distances, "
                 "or ones on the diagonal of similarities"
