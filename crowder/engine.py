@@ -16,22 +16,9 @@ from crowder.checks import compiled, inner
 from crowder.pairs import unpack
 
 __all__ = [
-    "ASKED",
-    "ELSEWHERE",
-    "Knowledge",
-    "NodeWalk",
-    "apart",
-    "edge_ask",
-    "edge_run",
-    "learn",
-    "learned",
-    "no_knowledge",
-    "node_ask",
-    "node_run",
-    "node_walk",
-    "open_pairs",
-    "settled",
-]
+    "ASKED", "ELSEWHERE", "Knowledge", "NodeWalk", "apart", "edge_ask", "edge_run", "learn", "learned", "no_knowledge",
+    "node_ask", "node_run", "node_walk", "open_pairs", "settled",
+]  # fmt: skip
 
 # The index of each counter of a Knowledge in its `count`; ELSEWHERE is 1 if some answers came without a question.
 ASKED, ENTRIES, KEYS, TOUCHED, ELSEWHERE = 0, 1, 2, 3, 4

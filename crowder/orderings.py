@@ -219,13 +219,8 @@ class Ordering(Shown, ABC):
             ``oracle(i, j)`` returns a boolean. With a `Truth` the whole run takes place in the compiled loop. If the
             oracle has a method ``begin``, it is called first with the ordering, and may raise an error.
 
-        Raises
-        ------
-        ValueError
-            If a `Truth` has labels for another number of records.
-        TypeError
-            If `oracle` is not callable or an answer is not a boolean; the answers before it are kept, and `run` can be
-            called again.
+        A ValueError if a `Truth` has labels for another number of records; a TypeError if `oracle` is not callable or
+        an answer is not a boolean. The answers before it are kept, and `run` can be called again.
         """
         begin(callable_oracle(oracle), self)
         if isinstance(oracle, Truth):
