@@ -66,20 +66,20 @@ MORE = """beyond.audit.audit_cost beyond.errors.learn_errors beyond.others.Membe
     counting.arrival.expected_queries_in_order counting.arrival.prob_nonmatch_first
     counting.bounds.certain_mass counting.bounds.disconnected counting.bounds.edge_tree_bound
     counting.bounds.edge_union_bound counting.bounds.prob_fully_determined counting.bounds.question_bound
-    counting.bounds.three_steps counting.exact.connected_exactly counting.expected.component_numbers
+    counting.bounds.three_steps counting.expected.component_numbers
     counting.expected.expected_across counting.expected.log_connected counting.likelihood.expected_evidence_queries
     counting.likelihood.prob_wrong_first counting.likelihood.product_tv counting.limits.edge_limit
     counting.limits.giant_share counting.limits.node_limit counting.small_cases.orders_by_questions
-    counting.small_cases.partitions counting.small_cases.questions_of_order oracles.majority_error""".split()
+    counting.small_cases.partitions oracles.majority_error""".split()
 #: What `resolve` returns, what an ordering calls, and the steps of `Journal.vote`; and parameters: jobs are processes.
 LEFT = {"beyond.Resolved", "beyond.others.MemberVotes.majority", "Journal.find", "Journal.store", "n_jobs", "settings",
         "options", "self"}  # fmt: skip
 
 #: What is taken for a parameter of this name; after a dot, by one callable alone. A function of no argument makes it.
 GOOD = {
-    "a": 2, "accepted": [[2, 0]], "after": [1], "answers": [True], "arrivals": [0, 1, 0], "bins": 4, "c": 0.5,
+    "a": 2, "accepted": [[2, 0]], "after": [1], "answers": [True], "arrivals": [0, 1, 0], "believed": None, "bins": 4, "c": 0.5,
     "chance": [0.1], "clusters": [0, 0, 1], "condensed": V, "confidence": 0.9, "crowd": lambda: crowd,
-    "declared": [[0, 2]], "delta": 0.1, "densities": [[1, 2], [2, 1]], "edges": [0, 0.5, 1],
+    "declared": [[0, 2]], "delta": 0.1, "edges": [0, 0.5, 1],
     "epsilon": Fraction(1, 5), "error": 0.1, "errors": None, "false_no": 0.1, "false_yes": 0.05, "features": None,
     "folder": "nowhere", "frame": SCORES, "function": lambda: lambda rng: {"a": 1}, "gone": [], "green": [1, 1],
     "grid": [{}], "heights": [1, 1], "holder": "ann", "i": 0, "j": 1, "k": 2, "labels": [0, 0, 1],
@@ -88,7 +88,7 @@ GOOD = {
     "other": 2, "p": 0.5, "pairs": [(0, 1)], "path": "answers.db", "queries": [[0, 1]], "ratio": 0.5,
     "records": PEOPLE, "red": [1, 1], "repetitions": 1, "right": 1, "rng": 7, "rows": [(0, 1, "yes")],
     "rule": "round", "said": "yes", "same": True, "seconds": 60, "similarity": V, "size": 2, "sizes": [2, 1],
-    "strategy": edge, "t": 2, "url": "http://127.0.0.1:9/v1", "values": [0.1, 0.5], "votes": 3, "w": [0.5],
+    "strategy": edge, "t": 2, "url": "http://127.0.0.1:9/v1", "values": [0.1, 0.5], "votes": 3, "w": [0.5], "weights": [[1, 2], [2, 1]],
     "workers": {"ann": (0.1, 0.1)}, "wrong": 1, "x": 0.5, "yes": [True],
     "Answer.confidence": 0.5, "Failed.after": 0, "Journal.record.votes": [(0, 1, True, "ann")],
     "LearnedOrdering.pairs": None, "ScoredOrdering.pairs": V, "SimilarityModel.green": M.green,
@@ -96,9 +96,8 @@ GOOD = {
     "beyond.ErrorRates.of_votes.workers": ["ann"], "beyond.NoisyOrdering.take.answers": VOTED,
     "beyond.errors.learn_errors.answers": VOTED, "beyond.errors.learn_errors.same": [0.9, 0.1],
     "beyond.others.control_queries.errors": (0.05, 0.2), "beyond.resolve.answers": VOTED,
-    "beyond.simulate_placing.model": None, "chat_crowd.model": "m", "counting.expected.log_connected.p": [0.5],
+    "chat_crowd.model": "m", "counting.expected.log_connected.p": [0.5],
     "counting.expected.expected_across.ordering": "edge",
-    "counting.small_cases.questions_of_order.order": [(0, 1), (0, 2), (1, 2)],
     "crowds.Crowd.records": None, "crowds.Crowd.votes": [[1, 0]] * 3, "datasets.Dataset.records": None,
     "datasets.citations.similarity": "jaccard-tokens", "datasets.cora.similarity": "jaccard-tokens",
     "datasets.disney.similarity": "tfidf-cosine", "expected_queries.ordering": "edge",
@@ -250,7 +249,7 @@ ROWS = [
      "rows must have one column left, not several"),
     (lambda: cr.beyond.NoisyOrdering(sparse.coo_matrix((4001, 4001)), rng=7), "is for at most 4,000 records, not"),
     (lambda: cr.beyond.NoisyOrdering(V, doubt=1, rng=7), "doubt must be in [0, 1), not 1"),
-    (lambda: cr.beyond.resolve(VOTED, n=2, rng=7), "n must be at least 3, since the answers name record 2"),
+    (lambda: cr.beyond.resolve(VOTED, n=2, rng=7), "answers must be about the 2 records, 0 to 1, but name 2"),
     (lambda: cr.beyond.resolve([(0, 4_000, "yes")], rng=7), "answers must be about at most 4,000 records"),
     (lambda: cr.beyond.ErrorRates(0.01, 0.1, unclear_yes=1), "unclear_yes must be in (0, 1), not 1"),
     (lambda: cr.similarity.compute(PEOPLE, fields=["name", "name"]), "column 'name' must"),
@@ -300,7 +299,7 @@ ROWS = [
     (lambda: placing(delta=0), "delta must be greater than 0 without a model"),
     (lambda: placing(PARTIAL), "similarity must have every pair"),
     (lambda: simulate(delta=0), "delta must be greater than 0 without a model"),
-    (lambda: simulate(model=M), "model must have the values of densities"),
+    (lambda: simulate(believed=[[1, 2, 3], [1, 1, 1]]), "believed must have as many values as"),
     (lambda: cr.beyond.EvidenceOrdering(PARTIAL, rng=7), "similarity must have every pair"),
     (lambda: next(cr.beyond.hybrid_ordering(PARTIAL, crowd, rng=7)), "similarity must have every pair"),
     (lambda: crowder_tool.Journal(crowd, "\ud800"), "path must be the name of a file, not"),
