@@ -70,7 +70,7 @@ def test_no_compiled_loop_leaves_its_arrays(tmp_path):
     """The day's tests of compiled code, compiled anew with Numba's checks of bounds, which ordinary runs do without."""
     here = Path(__file__).parent
     files = """test_engine test_orderings test_input_forms test_laws counting/test_expected
-        beyond/test_clustering beyond/test_noisy beyond/test_component_evidence""".split()
+        beyond/test_clustering beyond/test_noisy beyond/test_evidence""".split()
     tests = [here / f"{name}.py" for name in files]
     checked = os.environ | {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(tmp_path), "CROWDER_NIGHTLY": ""}
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *map(str, tests)]

@@ -178,3 +178,15 @@ def test_the_last_part_asks_what_was_passed_over_too_early():
     run = cr.beyond.Stopping(first, model, delta=0.2, odds=1).run(cr.Truth([0, 0, 0]))
     assert run.queries.tolist() == [[1, 0], [0, 2]]  # a component bears the name of its first record
     assert run.clusters.tolist() == [0, 0, 0] and len(run.declared) == 0
+
+
+def test_after_a_match_the_likeliest_pair_is_found_anew():
+    """Every pair is passed over at first; together they may match. A match changes the evidence of the component."""
+    rng, met = np.random.default_rng(1), 0
+    for _ in range(10):
+        stopping = stop("edge", rng.choice([0.1, 0.3, 0.6], size=15), "slope", 0.3, odds=0.1)
+        while (pair := stopping.ask()) is not None and met < 20:
+            now, met = stopping.resolution, met + 1
+            assert list(pair) == now.declared[np.argsort(now.chance, kind="stable")[-1]].tolist()
+            stopping.tell(pair, True)
+    assert met > 10
