@@ -77,8 +77,8 @@ LEFT = {"beyond.Resolved", "beyond.others.MemberVotes.majority", "Journal.find",
 
 #: What is taken for a parameter of this name; after a dot, by one callable alone. A function of no argument makes it.
 GOOD = {
-    "a": 2, "accepted": [[2, 0]], "after": [1], "answers": [True], "arrivals": [0, 1, 0], "believed": None, "bins": 4, "c": 0.5,
-    "chance": [0.1], "clusters": [0, 0, 1], "condensed": V, "confidence": 0.9, "crowd": lambda: crowd,
+    "a": 2, "accepted": [[2, 0]], "after": [1], "answers": [True], "arrivals": [0, 1, 0], "believed": None, "bins": 4,
+    "c": 0.5, "chance": [0.1], "clusters": [0, 0, 1], "condensed": V, "confidence": 0.9, "crowd": lambda: crowd,
     "declared": [[0, 2]], "delta": 0.1, "edges": [0, 0.5, 1],
     "epsilon": Fraction(1, 5), "error": 0.1, "errors": None, "false_no": 0.1, "false_yes": 0.05, "features": None,
     "folder": "nowhere", "frame": SCORES, "function": lambda: lambda rng: {"a": 1}, "gone": [], "green": [1, 1],
@@ -88,7 +88,8 @@ GOOD = {
     "other": 2, "p": 0.5, "pairs": [(0, 1)], "path": "answers.db", "queries": [[0, 1]], "ratio": 0.5,
     "records": PEOPLE, "red": [1, 1], "repetitions": 1, "right": 1, "rng": 7, "rows": [(0, 1, "yes")],
     "rule": "round", "said": "yes", "same": True, "seconds": 60, "similarity": V, "size": 2, "sizes": [2, 1],
-    "strategy": edge, "t": 2, "url": "http://127.0.0.1:9/v1", "values": [0.1, 0.5], "votes": 3, "w": [0.5], "weights": [[1, 2], [2, 1]],
+    "strategy": edge, "t": 2, "url": "http://127.0.0.1:9/v1", "values": [0.1, 0.5], "votes": 3, "w": [0.5],
+    "weights": [[1, 2], [2, 1]],
     "workers": {"ann": (0.1, 0.1)}, "wrong": 1, "x": 0.5, "yes": [True],
     "Answer.confidence": 0.5, "Failed.after": 0, "Journal.record.votes": [(0, 1, True, "ann")],
     "LearnedOrdering.pairs": None, "ScoredOrdering.pairs": V, "SimilarityModel.green": M.green,
