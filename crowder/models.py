@@ -19,16 +19,7 @@ from numpy.typing import ArrayLike
 from crowder import checks
 from crowder.checks import Seed, Shown
 
-__all__ = [
-    "L",
-    "SimilarityModel",
-    "StepDensity",
-    "dist1",
-    "dist2",
-    "rounded",
-    "steps",
-    "uniform",
-]
+__all__ = ["L", "SimilarityModel", "StepDensity", "dist1", "dist2", "rounded", "steps", "uniform"]
 
 #: A mass may differ from one by this much, or the precision of the numbers: those given as floats do not sum exactly.
 MASS_TOLERANCE = 1e-9
@@ -36,19 +27,15 @@ MASS_TOLERANCE = 1e-9
 
 @dataclass(frozen=True)
 class StepDensity:
-    """A piecewise-constant probability density on [0, 1].
+    """A piecewise-constant probability density on [0, 1]; a ValueError if its mass is not one.
 
     Parameters
     ----------
     edges : sequence, length m + 1
-        Strictly increasing, from 0 to 1. Kept as given, so that fractions stay exact.
+        Strictly increasing, from 0 to 1, otherwise a ValueError. Kept as given, so that fractions stay exact.
     heights : sequence, length m
-        Nonnegative; ``heights[s]`` is the density on ``[edges[s], edges[s+1])``, the last step closed at 1.
-
-    Raises
-    ------
-    ValueError
-        If the edges do not increase from 0 to 1, a height is negative or not finite, or the mass is not one.
+        ``heights[s]`` is the density on ``[edges[s], edges[s+1])``, the last step closed at 1. A ValueError if one is
+        negative or not finite.
 
     See Also
     --------
@@ -109,13 +96,7 @@ class StepDensity:
         return np.interp(checks.numbers(x, "x"), self._edges, self._cumulative)
 
     def sample(self, size: int | tuple[int, ...], *, rng: Seed) -> np.ndarray:
-        """Independent draws of the given shape, by the inverse of the cdf.
-
-        Parameters
-        ----------
-        size : int or tuple of int
-        rng : int or numpy.random.Generator, keyword only
-        """
+        """Independent draws in the shape `size`, by the inverse of the cdf."""
         for length in size if isinstance(size, tuple) else (size,):
             checks.whole(length, "size", most=checks.MOST_RECORDS)
         return self._quantiles(checks.generator(rng, "draws").random(size))
@@ -169,9 +150,7 @@ class SimilarityModel(Shown):
 
     See Also
     --------
-    crowder.uniform : similarities without information.
     crowder.dist1 : the first model of the paper.
-    crowder.dist2 : the second model of the paper.
     crowder.models.StepDensity : its two parts.
 
     Examples
@@ -199,14 +178,7 @@ class SimilarityModel(Shown):
     def from_steps(
         cls, edges: Any, green: Any, red: Any, *, name: str = "steps", epsilon: Any = None
     ) -> SimilarityModel:
-        """A model from common edges and the heights of both densities.
-
-        Parameters
-        ----------
-        edges : sequence, length m + 1
-            Strictly increasing, from 0 to 1.
-        green, red : sequence, length m
-            Densities (not masses) of f_g and f_r on each step. Errors are those of `StepDensity`.
+        """A model from common edges, and the heights (not masses) of f_g and f_r, each as for `StepDensity`.
 
         Examples
         --------
@@ -244,23 +216,18 @@ def steps(name: str, epsilon: Any = None) -> tuple[tuple, tuple, tuple]:
     Parameters
     ----------
     name : {"uniform", "dist1", "dist2"}
+        A ValueError for another.
     epsilon : float, fractions.Fraction or sympy expression
-        ε; unused by ``uniform``.
+        ε, unused by ``uniform``; a ValueError unless it is symbolic or in (0, ½].
 
     Returns
     -------
     edges, green, red : tuple
         m + 1 edges from 0 to 1, and m heights of each density, in the arithmetic of ε.
 
-    Raises
-    ------
-    ValueError
-        If no model has this name, or ε is neither symbolic nor a number in (0, ½].
-
     See Also
     --------
     crowder.SimilarityModel : the model.
-    crowder.models.StepDensity : one density.
 
     Examples
     --------
@@ -284,16 +251,14 @@ def uniform() -> SimilarityModel:
 
     See Also
     --------
-    crowder.dist1 : the first model of the paper, with information.
-    crowder.dist2 : the second model of the paper.
-    crowder.L : the integral of a model.
+    crowder.dist1 : similarities with information.
 
     Examples
     --------
     >>> uniform().hellinger2
     0.0
     """
-    return SimilarityModel.from_steps(*steps("uniform"), name="uniform")
+    return _model("uniform", None)
 
 
 def dist1(epsilon: Any) -> SimilarityModel:
@@ -307,7 +272,6 @@ def dist1(epsilon: Any) -> SimilarityModel:
     See Also
     --------
     crowder.dist2 : the second model of the paper.
-    crowder.uniform : similarities without information.
     crowder.L : the integral of a model.
 
     Examples
@@ -315,8 +279,7 @@ def dist1(epsilon: Any) -> SimilarityModel:
     >>> round(dist1(0.6 / 2).hellinger2, 12) == round(1 - (1 - 0.3**2) ** 0.5, 12)
     True
     """
-    epsilon = _checked(epsilon)
-    return SimilarityModel.from_steps(*steps("dist1", epsilon), name="dist1", epsilon=epsilon)
+    return _model("dist1", _checked(epsilon))
 
 
 def dist2(epsilon: Any) -> SimilarityModel:
@@ -330,8 +293,6 @@ def dist2(epsilon: Any) -> SimilarityModel:
     See Also
     --------
     crowder.dist1 : the first model of the paper.
-    crowder.uniform : similarities without information.
-    crowder.L : the integral of a model.
 
     Examples
     --------
@@ -341,7 +302,11 @@ def dist2(epsilon: Any) -> SimilarityModel:
     epsilon = _checked(epsilon)
     if epsilon == Fraction(1, 2):
         raise ValueError("ε must lie in (0, 1/2) for Dist-2: at 1/2 the supports of f_g and f_r no longer overlap")
-    return SimilarityModel.from_steps(*steps("dist2", epsilon), name="dist2", epsilon=epsilon)
+    return _model("dist2", epsilon)
+
+
+def _model(name: str, epsilon: Any) -> SimilarityModel:
+    return SimilarityModel.from_steps(*steps(name, epsilon), name=name, epsilon=epsilon)
 
 
 def _checked(epsilon: Any) -> Any:
@@ -350,9 +315,8 @@ def _checked(epsilon: Any) -> Any:
     if isinstance(epsilon, np.floating):  # in low precision the densities would miss a mass of one
         epsilon = float(epsilon)
     try:
-        inside = not isinstance(epsilon, (bool, np.bool_)) and np.ndim(epsilon) == 0
-        inside = inside and bool(0 < epsilon <= Fraction(1, 2))
-    except (TypeError, ValueError, ArithmeticError):  # text, a list, or a decimal that is not a number
+        inside = bool(0 < checks.probability(epsilon, "ε") <= Fraction(1, 2))
+    except (TypeError, ValueError):  # a decimal is not compared with a fraction
         inside = False
     if not inside:
         raise ValueError(f"ε must lie in (0, 1/2], not {epsilon!r}")
@@ -401,24 +365,16 @@ def L(model: SimilarityModel, t: ArrayLike) -> float | np.ndarray:
     ----------
     model : SimilarityModel
     t : float or array_like
-        Number of similarities within the cluster, t ≥ 0; need not be a whole number.
+        Number of similarities within the cluster; need not be a whole number. A ValueError if one is negative or NaN.
 
     Returns
     -------
     float or ndarray
         In the shape of t. L(0) = 1, the maximum over the empty set (0⁰ = 1).
 
-    Raises
-    ------
-    ValueError
-        If a t is negative or NaN.
-    TypeError
-        If a t is not a real number.
-
     See Also
     --------
     crowder.edge_bound : a bound that uses it.
-    crowder.node_bound : another such bound.
     crowder.expected_queries : the exact counts that it bounds.
 
     Notes
