@@ -21,8 +21,7 @@ import numpy as np
 
 from crowder import checks
 from crowder import similarity as functions
-from crowder.checks import compiled
-from crowder.cora import FAMILY, anonymous_labels, cora_records, shipped_arrays, shipped_values
+from crowder.cora import FAMILY, cora_records, shipped_arrays, shipped_values
 from crowder.models import SimilarityModel
 from crowder.resolution import cluster_sizes
 
@@ -40,24 +39,17 @@ class Dataset:
     ----------
     name : str
     condensed : ndarray, shape (n(n-1)/2,), float64
-        Similarities in SciPy's ``pdist`` order, in [0, 1].
+        Similarities in SciPy's ``pdist`` order; a ValueError if one is not in [0, 1].
     labels : ndarray, shape (n,), int64
-        Cluster numbers; they do not identify entities.
+        Cluster numbers; they do not identify entities. A ValueError if the similarities are not those of n records.
     source : str
         Where the values come from.
     records : DataFrame, optional
-        The text of the records, if available.
-
-    Raises
-    ------
-    ValueError
-        If there are not n whole-number labels for n(n-1)/2 similarities, a similarity is not in [0, 1], or there is not
-        one record for each label.
+        The text of the records, if available; a ValueError if they are not n.
 
     See Also
     --------
     crowder.datasets.synthetic : drawn from a model.
-    crowder.datasets.disney : the example of the paper.
     crowder.datasets.cora : a bibliography.
 
     Examples
@@ -84,11 +76,9 @@ class Dataset:
         object.__setattr__(self, "condensed", np.ascontiguousarray(condensed))  # already a copy
         object.__setattr__(self, "labels", checks.owned(labels.astype(np.int64)))
         self.condensed.flags.writeable = False
-        if self.condensed.shape != (self.n * (self.n - 1) // 2,):
-            raise ValueError(
-                f"{self.n} labels need {self.n * (self.n - 1) // 2} condensed similarities, "
-                f"not shape {self.condensed.shape}"
-            )
+        pairs = self.n * (self.n - 1) // 2
+        if self.condensed.shape != (pairs,):
+            raise ValueError(f"{self.n} labels need {pairs} condensed similarities, not shape {self.condensed.shape}")
         if not ((self.condensed >= 0) & (self.condensed <= 1)).all():
             raise ValueError("condensed similarities must be in [0, 1], and not NaN")
         if self.records is not None and not hasattr(self.records, "columns"):
@@ -121,7 +111,7 @@ class Dataset:
     @cached_property
     def matching(self) -> np.ndarray:
         """Whether each pair is a match, in condensed order, shape (n(n-1)/2,), bool."""
-        return (self.labels[:, None] == self.labels)[np.tri(self.n, k=-1, dtype=bool).T]
+        return _matching(self.labels)
 
     def densities(self, edges: Sequence[Any]) -> SimilarityModel:
         """The model with the similarities of this data set: on each step, the share of matches and of non-matches.
@@ -129,27 +119,14 @@ class Dataset:
         Parameters
         ----------
         edges : sequence of number
-            The ends of the steps, increasing from 0 to 1. Whole numbers and fractions give heights that are fractions.
-            A step contains its lower end; the last step contains both of its ends.
-
-        Returns
-        -------
-        SimilarityModel
-
-        Raises
-        ------
-        ValueError
-            If the data set has no match or no non-match, or the edges are not such a sequence.
-
-        See Also
-        --------
-        crowder.SimilarityModel.from_steps : a model from given heights.
+            The ends of the steps, as for `SimilarityModel.from_steps`. Whole numbers and fractions give heights that
+            are fractions.
 
         Notes
         -----
         f_g on a step is the number of matches in it, divided by all matches and by the width of the step; f_r likewise.
-        O(n²). As in the model, the similarities of the pairs are then taken to be independent, which those of real
-        records are not.
+        O(n²). A ValueError if the data set has no match or no non-match. As in the model, the similarities of the pairs
+        are then taken to be independent, which those of real records are not.
 
         Examples
         --------
@@ -171,50 +148,34 @@ class Dataset:
 
 
 def synthetic(
-    sizes: Sequence[int],
-    model: SimilarityModel,
-    *,
-    rng: int | np.random.Generator,
-    discretize: str | None = None,
-    shuffle: bool = False,
+    sizes: Sequence[int], model: SimilarityModel, *, rng: int | np.random.Generator, shuffle: bool = False
 ) -> Dataset:
     """Clusters of given sizes, each pair's similarity drawn from the model: f_g within clusters, f_r between them.
 
     Parameters
     ----------
     sizes : sequence of int
-        Sizes of the clusters, each at least 1; may be empty.
+        Sizes of the clusters, each at least 1, otherwise a ValueError; may be empty.
     model : SimilarityModel
     rng : int or numpy.random.Generator
         Seed or generator. All matching pairs are drawn first, in condensed order, then the others.
-    discretize : {None, "round", "floor", "ceil"}
-        How to round values to tenths (:func:`crowder.similarity.discretize`). None leaves them unchanged.
     shuffle : bool
         By default cluster 0 comes first, then cluster 1, and so on. The orderings break ties at random, so this reveals
         nothing to them. If you break ties by index, pass True, which puts the records in random order.
 
-    Returns
-    -------
-    Dataset
-
-    Raises
-    ------
-    ValueError
-        If a size is not a positive whole number, or the discretisation is unknown.
-
     See Also
     --------
     crowder.SimilarityModel : what similarities are drawn from.
+    crowder.similarity.discretize : rounds them to tenths, as in the paper.
 
     Notes
     -----
-    n(n-1)/2 draws. In the paper, section "Experimental Observations", datasets (i): 1,200 records, values discretised
-    to {0, 0.1, ..., 1}.
+    n(n-1)/2 draws. In the paper, section "Experimental Observations", datasets (i): 1,200 records.
 
     Examples
     --------
     >>> from crowder import dist1
-    >>> synthetic([2, 1], dist1(0.3), rng=1, discretize="round").labels
+    >>> synthetic([2, 1], dist1(0.3), rng=1).labels
     array([0, 0, 1])
     """
     sizes = cluster_sizes(sizes).tolist()
@@ -225,9 +186,9 @@ def synthetic(
     matches = sum(size * (size - 1) // 2 for size in sizes)
     others = len(labels) * (len(labels) - 1) // 2 - matches
     green, red = model.green.sample(matches, rng=generator), model.red.sample(others, rng=generator)
-    condensed = _mixed(labels, green, red)
-    if discretize is not None:
-        condensed = functions.discretize(condensed, discretize)
+    matching = _matching(labels)
+    condensed = np.empty(len(matching))
+    condensed[matching], condensed[~matching] = green, red
     return Dataset("synthetic", condensed, labels, "drawn from the model")
 
 
@@ -243,13 +204,8 @@ def citations(similarity: str = "jaccard-tokens") -> Dataset:
         A name in :data:`crowder.similarity.SIMILARITIES`, computed from the texts. By default it is the share of words
         in common: those in both texts, divided by those in either. A ValueError for any other.
 
-    Returns
-    -------
-    Dataset
-
     See Also
     --------
-    crowder.datasets.disney : the example of the paper.
     crowder.datasets.cora : a bibliography of real citations.
 
     Examples
@@ -284,65 +240,43 @@ def citations(similarity: str = "jaccard-tokens") -> Dataset:
     return Dataset("citations", functions.compute(records, similarity), labels, "computed from the texts", records)
 
 
-def disney(similarity: str = "jaccard-qgrams") -> Dataset:
+def disney() -> Dataset:
     """The five places of the paper's Figure 1: r1, r2 and r3 are one entity, r4 and r5 another.
 
-    Parameters
-    ----------
-    similarity : str
-        A name in :data:`crowder.similarity.SIMILARITIES`, computed from the places' names; a ValueError for any other.
-
-    Returns
-    -------
-    Dataset
+    Their similarities are "jaccard-qgrams" of the names (:func:`crowder.similarity.compute`).
 
     See Also
     --------
-    crowder.datasets.cora : a much larger real data set.
+    crowder.datasets.citations : the example that runs through the book.
     crowder.counting.small_cases.orders_by_questions : every order of its ten pairs.
 
     Examples
     --------
-    >>> disney("jaccard-tokens").similarity[3, 4]  # "Disneyland", "Disneyland Park"
-    np.float64(0.5)
+    >>> disney().similarity[3, 4].round(2)  # "Disneyland", "Disneyland Park": 8 of 13 triples
+    np.float64(0.62)
     """
     import pandas as pd
 
-    places = [
-        "Disney World",
-        "Walt Disney World Resort",
-        "Walt Disney Theme Park, Orlando",
-        "Disneyland",
-        "Disneyland Park",
-    ]
-    records = pd.DataFrame({"id": [f"r{i}" for i in range(1, 6)], "name": places})
-    condensed = functions.compute(records, similarity)
+    one = ["Disney World", "Walt Disney World Resort", "Walt Disney Theme Park, Orlando"]
+    records = pd.DataFrame({"id": [f"r{i}" for i in range(1, 6)], "name": [*one, "Disneyland", "Disneyland Park"]})
+    condensed = functions.compute(records, "jaccard-qgrams")
     return Dataset("disney", condensed, np.array([0, 0, 0, 1, 1]), "Figure 1, computed from the names", records)
 
 
 def cora(similarity: str = "jaccard-tokens", *, records: pd.DataFrame | None = None) -> Dataset:
     """The cora bibliography: 1,879 records of 191 publications.
 
+    The two Jaccard similarities and Levenshtein are ratios of counts, identical to the last bit whether shipped or
+    computed. The others are shipped rounded to four decimals.
+
     Parameters
     ----------
     similarity : str
-        A name in :data:`crowder.cora.FAMILY`.
+        A name in :data:`crowder.cora.FAMILY`; a ValueError for any other.
     records : DataFrame, optional
-        The text, as :func:`cora_records` returns it, to compute the values from. By default they are those shipped
-        with crowder, which need no text and no network.
-
-    Returns
-    -------
-    Dataset
-        The two Jaccard similarities and Levenshtein are ratios of counts, identical to the last bit whether shipped or
-        computed. The others are shipped rounded to four decimals.
-
-    Raises
-    ------
-    ValueError
-        An unknown similarity, an absent column or label, or a shipped file whose checksum does not match.
-    TypeError
-        If ``records`` is not a DataFrame, or has fields that are not text.
+        The text, as :func:`cora_records` returns it, to compute the values from; a ValueError if a column or a label is
+        missing, a TypeError if a field is not text. By default they are those shipped with crowder, which need no text
+        and no network; a ValueError if the checksum of their file does not match.
 
     See Also
     --------
@@ -371,21 +305,8 @@ def cora(similarity: str = "jaccard-tokens", *, records: pd.DataFrame | None = N
         raise ValueError(f"records must have a column 'label', not only {list(records.columns)}")
     checks.labels(records["label"])
     condensed = functions.compute(records, member.similarity, fields=member.fields)
-    return Dataset("cora", condensed, anonymous_labels(records["label"]), "computed from the records", records)
+    return Dataset("cora", condensed, functions.groups(records["label"])[1], "computed from the records", records)
 
 
-@compiled
-def _mixed(labels: np.ndarray, green: np.ndarray, red: np.ndarray) -> np.ndarray:
-    """The similarities of all pairs in condensed order: the next of `green` for a match, of `red` for another pair."""
-    condensed = np.empty(len(green) + len(red))
-    p = g = r = 0
-    for i in range(len(labels)):
-        for j in range(i + 1, len(labels)):
-            if labels[i] == labels[j]:
-                condensed[p] = green[g]
-                g += 1
-            else:
-                condensed[p] = red[r]
-                r += 1
-            p += 1
-    return condensed
+def _matching(labels: np.ndarray) -> np.ndarray:
+    return (labels[:, None] == labels)[np.tri(len(labels), k=-1, dtype=bool).T]

@@ -101,8 +101,7 @@ GOOD = {
     "counting.expected.expected_across.ordering": "edge",
     "crowds.Crowd.records": None, "crowds.Crowd.votes": [[1, 0]] * 3, "datasets.Dataset.records": None,
     "datasets.citations.similarity": "jaccard-tokens", "datasets.cora.similarity": "jaccard-tokens",
-    "datasets.disney.similarity": "tfidf-cosine", "expected_queries.ordering": "edge",
-    "expected_queries_exact.ordering": "edge", "models.steps.name": "dist1",
+    "expected_queries.ordering": "edge", "expected_queries_exact.ordering": "edge", "models.steps.name": "dist1",
     "similarity.compute.similarity": "jaccard-tokens",
 }  # fmt: skip
 

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import kstest
 
 import crowder
-from crowder import datasets, dist1, dist2, similarity
+from crowder import datasets, dist1, dist2
 
 
 def test_synthetic_draws_matches_from_green_and_others_from_red():
@@ -49,14 +49,6 @@ def test_synthetic_is_the_seed_s():
     generator = np.random.default_rng(3)
     assert datasets.synthetic([5, 4], dist1(0.2), rng=generator).condensed.tolist() == first.condensed.tolist()
     assert datasets.synthetic([5, 4], dist1(0.2), rng=generator).condensed.tolist() != first.condensed.tolist()
-
-
-@pytest.mark.parametrize("rule", ["round", "floor", "ceil"])
-def test_synthetic_discretised_values_are_exact_multiples(rule):
-    plain = datasets.synthetic([30, 20], dist1(0.2), rng=1)
-    found = datasets.synthetic([30, 20], dist1(0.2), rng=1, discretize=rule)
-    assert set(found.condensed) <= {k / 10 for k in range(11)}
-    assert found.condensed.tolist() == similarity.discretize(plain.condensed, rule).tolist()
 
 
 def test_synthetic_shuffled_keeps_sizes_and_model():
@@ -108,5 +100,3 @@ def test_disney_is_figure_1():
     assert found.labels.tolist() == [0, 0, 0, 1, 1]
     # "disneyland" has 8 trigrams, "disneyland park" the same and 5 more.
     assert found.similarity[3, 4] == 8 / 13
-    # {disney, world} of {walt, disney, world, resort}.
-    assert datasets.disney("jaccard-tokens").similarity[0, 1] == 2 / 4

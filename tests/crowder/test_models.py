@@ -108,10 +108,10 @@ def test_a_rounded_model_asks_what_random_ties_ask(rule, model):
     """Exact expectations against 400 data sets with rounded similarities."""
     sizes, counts = [9, 6, 5, 4], {"edge": [], "node": []}
     for rng in np.random.default_rng(11).spawn(400):
-        data = cr.datasets.synthetic(sizes, model, rng=rng, discretize=rule)
-        crowd = cr.Truth(data.labels)
-        counts["edge"].append(cr.edge_ordering(data.similarity, crowd, rng=rng).n_queries)
-        counts["node"].append(cr.node_ordering(data.similarity, crowd, rng=rng, order="random").n_queries)
+        data = cr.datasets.synthetic(sizes, model, rng=rng)
+        values, crowd = cr.similarity.discretize(data.condensed, rule), cr.Truth(data.labels)
+        counts["edge"].append(cr.edge_ordering(values, crowd, rng=rng).n_queries)
+        counts["node"].append(cr.node_ordering(values, crowd, rng=rng, order="random").n_queries)
     for ordering, asked in counts.items():
         exact = cr.expected_queries(rounded(model, rule), sizes, ordering)
         assert abs(np.mean(asked) - exact) < 4.5 * np.std(asked, ddof=1) / np.sqrt(len(asked)), (ordering, exact)
