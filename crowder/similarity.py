@@ -146,11 +146,12 @@ def compute(records: Records, similarity: str = "jaccard-tokens", *, fields: Seq
     Parameters
     ----------
     records : DataFrame or sequence of str
-        n records.
+        n records; a TypeError if one is not text.
     similarity : str
-        A key of :data:`SIMILARITIES`.
+        A key of :data:`SIMILARITIES`; a ValueError for any other.
     fields : sequence of str, optional
-        Columns to compare, in this order; by default all except ``id`` and ``label``.
+        Columns to compare, in this order; by default all except ``id`` and ``label``. A ValueError if there are none,
+        one is absent or repeated, or the records have no columns.
 
     Returns
     -------
@@ -158,18 +159,9 @@ def compute(records: Records, similarity: str = "jaccard-tokens", *, fields: Seq
         Condensed: the values of the pairs (0,1), (0,2), ..., (n-2,n-1), the order of
         :func:`scipy.spatial.distance.squareform`. In [0, 1], dimensionless.
 
-    Raises
-    ------
-    TypeError
-        If a record or a field is not text.
-    ValueError
-        If the similarity is unknown, or ``fields`` is empty, names an absent column, or is given for records without
-        columns.
-
     See Also
     --------
     crowder.datasets.cora : similarities that are shipped.
-    crowder.similarity.discretize : values on a grid.
     crowder_tool.nearest_pairs : for more records than can be compared pair by pair.
 
     Notes
@@ -359,14 +351,7 @@ def _incidence(bags: Iterable[Iterable[str]]) -> sparse.csr_array:
 def _products(matrix: sparse.csr_array) -> OneToMany:
     """The inner products of a row and other rows, summed in the order of the columns."""
     matrix.sort_indices()
-
-    def products(i: int, j: np.ndarray) -> np.ndarray:
-        mine = slice(matrix.indptr[i], matrix.indptr[i + 1])
-        row = np.zeros(matrix.shape[1], matrix.dtype)
-        row[matrix.indices[mine]] = matrix.data[mine]
-        return matrix[j] @ row
-
-    return products
+    return lambda i, j: matrix[j] @ matrix[[i]].toarray()[0]
 
 
 # --- names and levels ------------------------------------------------------------------------------------------------
@@ -385,20 +370,12 @@ def discretize(values: np.ndarray, rule: str, levels: int = 10) -> np.ndarray:
     Parameters
     ----------
     values : array_like
-        In [0, 1], any shape.
+        In [0, 1], any shape; a ValueError for others.
     rule : {"round", "floor", "ceil"}
-        To the nearest multiple (a half to the even k), down, or up; a multiple is left unchanged.
+        To the nearest multiple (a half to the even k), down, or up; a multiple is left unchanged. A ValueError for
+        another rule.
     levels : int
-        Number of steps from 0 to 1.
-
-    Returns
-    -------
-    ndarray, float64
-
-    Raises
-    ------
-    ValueError
-        For an unknown rule, levels < 1, or a value outside [0, 1].
+        Number of steps from 0 to 1; a ValueError below 1.
 
     See Also
     --------
