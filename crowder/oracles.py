@@ -50,26 +50,17 @@ class Truth(Shown):
     Parameters
     ----------
     labels : array_like, shape (n,)
-        The cluster of each record, as values of any type that can be sorted.
+        The cluster of each record, as values of any type that can be sorted (a TypeError for text and numbers); a
+        ValueError if one is missing. A question about a record that does not exist is an IndexError.
 
     Attributes
     ----------
     labels : ndarray of int64, shape (n,)
         The same clusters, numbered 0, 1, ... in sorted order of the given values.
 
-    Raises
-    ------
-    ValueError
-        If `labels` is not one-dimensional, or a label is missing.
-    TypeError
-        If the labels cannot be compared (text and numbers); on a question, if a record is not a whole number.
-    IndexError
-        On a question, if there is no such record.
-
     See Also
     --------
     crowder.Faulty : a crowd that errs.
-    crowder_tool.Journal : answers kept in a file.
 
     Examples
     --------
@@ -82,15 +73,12 @@ class Truth(Shown):
         self.labels = checks.owned(checks.labels(labels))
 
     def _facts(self) -> dict[str, Any]:
-        return {"records": len(self), "clusters": len(np.unique(self.labels))}
-
-    def __len__(self) -> int:
-        return len(self.labels)
+        return {"records": len(self.labels), "clusters": len(np.unique(self.labels))}
 
     def begin(self, ordering: Any) -> None:
         """Raise a ValueError if the ordering has another number of records."""
-        if len(self) != _an_ordering(ordering).n:
-            raise ValueError(f"the oracle has labels for {len(self)} records; the similarity has {ordering.n}")
+        if len(self.labels) != _an_ordering(ordering).n:
+            raise ValueError(f"the oracle has labels for {len(self.labels)} records; the similarity has {ordering.n}")
 
     def __call__(self, i: int, j: int) -> bool:
         i, j = record_number(i), record_number(j)
@@ -107,25 +95,17 @@ class Faulty:
     Parameters
     ----------
     oracle : callable
-        Gives the true answers.
+        Gives the true answers; on a question, a TypeError if one is not a boolean.
     error : float
-        p, in [0, 1].
+        p; a ValueError if it is not in [0, 1].
     rng : int or numpy.random.Generator, keyword only
-        Decides which answers are wrong.
+        Decides which answers are wrong; a ValueError if it is missing.
     persistent : bool, keyword only
         Whether the same question, in either order, always gets the same, possibly wrong, answer. If not, repeated
         answers err independently.
 
-    Raises
-    ------
-    ValueError
-        If p is not a probability or `rng` is missing.
-    TypeError
-        If `oracle` is not callable or `rng` is not a seed; on a question, if the oracle's answer is not a boolean.
-
     See Also
     --------
-    crowder.Truth : a crowd that never errs.
     crowder.MajorityVote : several votes on each question.
 
     Notes
@@ -183,26 +163,18 @@ class MajorityVote:
     Parameters
     ----------
     oracle : callable
-        The crowd.
+        The crowd, as for `Faulty`.
     votes : int
-        r, odd.
+        r; a ValueError if it is not odd and positive.
 
     Attributes
     ----------
     asked : int
         The number of answers obtained so far.
 
-    Raises
-    ------
-    ValueError
-        If the number of votes is not odd and positive.
-    TypeError
-        On a question, if one of the answers is not a boolean.
-
     See Also
     --------
     crowder.Faulty : a crowd whose votes it can count.
-    crowder.Truth : a crowd that never errs.
 
     Examples
     --------
