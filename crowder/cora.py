@@ -18,7 +18,7 @@ from __future__ import annotations
 import hashlib
 import io
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
@@ -27,14 +27,14 @@ import numpy as np
 
 from crowder import checks
 from crowder.checks import needing
-from crowder.similarity import COUNTED, groups, ratio, spread
+from crowder.similarity import COUNTED, ratio, spread
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
-    "CORA_SHA256", "CORA_URL", "CORA_VARIABLE", "FAMILY", "FOLDER", "SUMS", "UNITS", "Member", "anonymous_labels",
-    "cache", "cora_records", "fetch", "file_of", "shipped_arrays", "shipped_values", "verified",
+    "CORA_SHA256", "CORA_URL", "CORA_VARIABLE", "FAMILY", "FOLDER", "SUMS", "UNITS", "Member", "cache", "cora_records",
+    "fetch", "file_of", "shipped_arrays", "shipped_values", "verified",
 ]  # fmt: skip
 
 
@@ -83,29 +83,19 @@ def cora_records(path: str | os.PathLike | None = None) -> pd.DataFrame:
     Parameters
     ----------
     path : path, optional
-        The file ``cora.csv``. By default the path in the environment variable ``CROWDER_CORA``; without one, the file
-        is downloaded once (300 kB) and kept as ``crowder/cora.csv`` in ``XDG_CACHE_HOME``, or in ``~/.cache``.
+        The file ``cora.csv``; a FileNotFoundError if there is none, and a ValueError for another file. By default the
+        path in the environment variable ``CROWDER_CORA``. Without one, the file is downloaded once (300 kB; an
+        ImportError without the extra ``data``) and kept as ``crowder/cora.csv`` in ``XDG_CACHE_HOME``, or in
+        ``~/.cache``. If that fails, a ConnectionError has the address, and no part of the file is kept.
 
     Returns
     -------
     DataFrame
         1,879 rows; columns ``id``, ``label`` and twelve fields, with the stray spaces and punctuation of the source.
 
-    Raises
-    ------
-    FileNotFoundError
-        There is no file at the path.
-    ImportError
-        There is no path, and the extra ``data`` is not installed.
-    ConnectionError
-        The file cannot be downloaded; the message has its address. No part of it is kept.
-    ValueError
-        The checksum does not match.
-
     See Also
     --------
     crowder.datasets.cora : similarities that need no text.
-    crowder.similarity.compute : similarities of records.
 
     Examples
     --------
@@ -128,11 +118,6 @@ def cora_records(path: str | os.PathLike | None = None) -> pd.DataFrame:
     import pandas as pd
 
     return pd.read_csv(io.BytesIO(content), dtype=str, keep_default_na=False, encoding="utf-8")
-
-
-def anonymous_labels(names: Sequence) -> np.ndarray:
-    """Cluster numbers 0, 1, ... in order of first appearance, shape (n,), int64."""
-    return groups(names)[1].astype(np.int64)
 
 
 # --- from the web ----------------------------------------------------------------------------------------------------

@@ -11,14 +11,14 @@ from pathlib import Path
 import numpy as np
 from scipy.spatial.distance import cdist, squareform
 
-from crowder.cora import FAMILY, FOLDER, SUMS, UNITS, anonymous_labels, cora_records, file_of
+from crowder.cora import FAMILY, FOLDER, SUMS, UNITS, cora_records, file_of
 from crowder.similarity import COUNTED, _all_pairs, columns, compute, groups
 
 
 def main(source: str | None = None, folder: Path = FOLDER) -> None:
     """Read or download the records, pack what each function says of them, and write its file and the checksums."""
     records, sums = cora_records(source), ""
-    labels = anonymous_labels(records["label"])
+    labels = groups(records["label"])[1]
     for name, (similarity, fields) in FAMILY.items():
         if similarity in COUNTED:
             found = columns(records, fields)

@@ -12,7 +12,7 @@ from reference import Closure
 
 from book.data import pack_cora
 from crowder import Truth, cora, datasets, edge_ordering, ideal_queries, node_ordering, similarity
-from crowder.cora import CORA_VARIABLE, FAMILY, anonymous_labels, cache, fetch
+from crowder.cora import CORA_VARIABLE, FAMILY, cache, fetch
 
 ROUNDED = [name for name, member in FAMILY.items() if member.similarity not in similarity.COUNTED]
 
@@ -150,9 +150,9 @@ def test_the_records_are_text_and_complete(cora_path, cora_frame, monkeypatch):
 
 
 def test_labels_follow_appearance_not_the_names():
-    assert anonymous_labels(["z", "a", "z", "m"]).tolist() == [0, 1, 0, 2]
-    found = datasets.cora(records=pd.DataFrame({"title": ["on trees", "of bees"], "label": ["x", "x"]}))
-    assert (found.labels.tolist(), found.condensed.tolist()) == ([0, 0], [0.0])
+    titles = ["on trees", "of bees", "by ants", "a moth"]
+    found = datasets.cora(records=pd.DataFrame({"title": titles, "label": ["z", "a", "z", "m"]}))
+    assert (found.labels.tolist(), found.condensed.tolist()) == ([0, 1, 0, 2], [0.0] * 6)
 
 
 # --- from the web, here a server on this machine: whole or not at all ------------------------------------------------
