@@ -23,24 +23,15 @@ class Resolution(Shown):
     Attributes
     ----------
     queries : ndarray of int64, shape (q, 2)
-        The pairs asked, in order.
+        The pairs asked, in order; a ValueError if one is not of two of the n records.
     answers : ndarray of bool, shape (q,)
-        True for a match.
+        True for a match; a ValueError if they are not as many, a TypeError if they are not booleans.
     clusters : ndarray of int64, shape (n,)
-        Cluster of each record, numbered in order of their first record.
-
-    Raises
-    ------
-    ValueError
-        If there is not one answer for each question, a question is not a pair of the n records, or a cluster is
-        missing.
-    TypeError
-        If records are not integers, or answers not booleans.
+        Cluster of each record, numbered in order of their first record; a ValueError if one is missing.
 
     See Also
     --------
     crowder.ideal_recall : the recall that no algorithm can exceed.
-    crowder.ideal_queries : the fewest questions.
 
     Examples
     --------
@@ -58,11 +49,8 @@ class Resolution(Shown):
         if not isinstance(clusters, np.ndarray) or clusters.ndim != 1 or clusters.dtype.kind not in "iu":
             clusters = checks.labels(clusters)
         queries = checks.pairs(self.queries, len(clusters), "queries")
-        self._keep(
-            queries=queries,
-            answers=checks.flags(self.answers, len(queries), "answers"),
-            clusters=by_first_record(clusters),
-        )
+        answers = checks.flags(self.answers, len(queries), "answers")
+        self._keep(queries=queries, answers=answers, clusters=by_first_record(clusters))
 
     def _keep(self, **arrays: np.ndarray) -> None:
         for name, array in arrays.items():
@@ -118,10 +106,9 @@ class Resolution(Shown):
     def _pairs(self, labels: Any) -> tuple[np.ndarray, np.ndarray, int]:
         """After each question: matching pairs inside components, all pairs inside components; all matching pairs."""
         codes = checks.labels(labels, len(self.clusters))
-        sizes = np.bincount(codes) if len(codes) else np.zeros(0, dtype=np.int64)
-        total = int((sizes * (sizes - 1) // 2).sum())
+        sizes = np.bincount(codes)
         right, joined = _newly_joined(self.queries, self.answers, codes)
-        return np.cumsum(right), np.cumsum(joined), total
+        return np.cumsum(right), np.cumsum(joined), int((sizes * (sizes - 1) // 2).sum())
 
 
 @compiled
