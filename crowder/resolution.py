@@ -204,12 +204,10 @@ def ideal_recall(labels: ArrayLike) -> np.ndarray:
     """
     sizes = np.sort(np.bincount(checks.labels(labels)))[::-1]
     # The s-th record of a cluster matches the s - 1 before it.
-    gains = np.concatenate([np.arange(1, size) for size in sizes] or [np.zeros(0)]).astype(np.float64)
-    total = gains.sum()
+    found = np.cumsum(np.concatenate([[0], *(np.arange(1, size) for size in sizes)]))
     recall = np.ones(ideal_queries(sizes) + 1)
-    if total:
-        recall[0] = 0.0
-        recall[1 : len(gains) + 1] = np.cumsum(gains) / total
+    if found[-1]:
+        recall[: len(found)] = found / found[-1]
     return recall
 
 
