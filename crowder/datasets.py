@@ -275,8 +275,8 @@ def cora(similarity: str = "jaccard-tokens", *, records: pd.DataFrame | None = N
         A name in :data:`crowder.cora.FAMILY`; a ValueError for any other.
     records : DataFrame, optional
         The text, as :func:`cora_records` returns it, to compute the values from; a ValueError if a column or a label is
-        missing, a TypeError if a field is not text. By default they are those shipped with crowder, which need no text
-        and no network; a ValueError if the checksum of their file does not match.
+        missing, a TypeError if they are no DataFrame or a field is not text. By default they are those shipped with
+        crowder, which need no text and no network; a ValueError if the checksum of their file does not match.
 
     See Also
     --------

@@ -365,7 +365,8 @@ def L(model: SimilarityModel, t: ArrayLike) -> float | np.ndarray:
     ----------
     model : SimilarityModel
     t : float or array_like
-        Number of similarities within the cluster; need not be a whole number. A ValueError if one is negative or NaN.
+        Number of similarities within the cluster; need not be a whole number. A ValueError if one is negative or NaN,
+        a TypeError if it is not a real number.
 
     Returns
     -------

@@ -95,11 +95,11 @@ class Faulty:
     Parameters
     ----------
     oracle : callable
-        Gives the true answers; on a question, a TypeError if one is not a boolean.
+        Gives the true answers; a TypeError if it is not callable or, on a question, if an answer is not a boolean.
     error : float
         p; a ValueError if it is not in [0, 1].
     rng : int or numpy.random.Generator, keyword only
-        Decides which answers are wrong; a ValueError if it is missing.
+        Decides which answers are wrong; a ValueError if it is missing, a TypeError if it is no seed.
     persistent : bool, keyword only
         Whether the same question, in either order, always gets the same, possibly wrong, answer. If not, repeated
         answers err independently.

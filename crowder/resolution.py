@@ -23,7 +23,8 @@ class Resolution(Shown):
     Attributes
     ----------
     queries : ndarray of int64, shape (q, 2)
-        The pairs asked, in order; a ValueError if one is not of two of the n records.
+        The pairs asked, in order; a ValueError if one is not of two of the n records, a TypeError if it is not of whole
+        numbers.
     answers : ndarray of bool, shape (q,)
         True for a match; a ValueError if they are not as many, a TypeError if they are not booleans.
     clusters : ndarray of int64, shape (n,)
