@@ -6,11 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from reference import Closure
 
 import crowder
 from crowder.engine import ASKED, ENTRIES, learn, learned, no_knowledge, settled
@@ -78,26 +74,6 @@ def test_no_compiled_loop_leaves_its_arrays(tmp_path):
     assert done.returncode == 0, done.stdout[-3000:]
 
 
-@given(st.integers(2, 9), st.data())
-@settings(max_examples=100, deadline=None)
-def test_knowledge_is_the_closure_of_the_answers(n, data):
-    """After every answer, a pair is settled exactly when the closure of all answers, kept at its plainest, says so."""
-    labels = data.draw(st.lists(st.integers(0, 3), min_size=n, max_size=n))
-    pairs = data.draw(st.permutations([(i, j) for i in range(n) for j in range(i + 1, n)]))
-    knowledge, closure, answers = no_knowledge(n), Closure(n), 0
-    for i, j in pairs:
-        assert settled(knowledge.component, knowledge.table, i, j) == closure.knows(i, j)
-        if closure.knows(i, j):
-            continue
-        same = labels[i] == labels[j]
-        knowledge, answers = learn(knowledge, i, j, same), answers + 1
-        closure.learn(i, j, same)
-        assert knowledge.count[ASKED] == answers
-        for a in range(n):
-            for b in range(n):
-                assert (knowledge.component[a] == knowledge.component[b]) == (closure.same[a] == closure.same[b])
-
-
 @pytest.mark.parametrize("d", range(100, 400, 7))
 def test_an_answer_is_learned_in_place_only_if_there_is_room_for_all_that_follows(d):
     """Two records differ from d others each; when they match, 2d new links and d new keys have to fit. If they do not,
@@ -112,21 +88,3 @@ def test_an_answer_is_learned_in_place_only_if_there_is_room_for_all_that_follow
     assert knowledge.count[ASKED] == 2 * d + 1 and knowledge.count[ENTRIES] <= len(knowledge.link)
     assert all(settled(knowledge.component, knowledge.table, v, other) for v in (0, 1) for other in range(2, 2 * d + 2))
     assert room or d > 170  # 4d of 1,024 links are used before it, and up to 2(d + 1) more are counted upon
-
-
-@pytest.mark.parametrize("clusters", [70, 300])
-def test_merging_components_with_many_known_non_matches(clusters):
-    """Two records a cluster: first all non-matches among the first records, then all matches, heavy with light and
-    light with heavy; nothing may be forgotten when the tables double and the dead keys are dropped."""
-    rng = np.random.default_rng(clusters)
-    knowledge = no_knowledge(2 * clusters)
-    for a in range(clusters):
-        for b in range(a):
-            knowledge = learn(knowledge, *((a, b) if rng.random() < 0.5 else (b, a)), False)
-    for a in range(clusters):
-        pair = (a, a + clusters)
-        knowledge = learn(knowledge, *(pair if rng.random() < 0.5 else pair[::-1]), True)
-    for i in range(2 * clusters):
-        for j in range(i):
-            assert settled(knowledge.component, knowledge.table, i, j)
-            assert (knowledge.component[i] == knowledge.component[j]) == (i % clusters == j % clusters)

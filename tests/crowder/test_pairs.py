@@ -57,9 +57,3 @@ def test_labels_of_another_order_are_refused(take):
     for index in ([1, 2, 0], [1, 2, 3], list("abc")):
         with pytest.raises(ValueError, match=r"labels.* must have the index 0, 1, 2"):
             take(pd.Series([5, 5, 6], index))
-
-
-def test_the_pairs_of_an_ordering_are_not_its_own_to_change():
-    """All runs with the same candidates would ask in another order."""
-    with pytest.raises(ValueError, match="read-only"):
-        cr.EdgeOrdering(candidates(W), rng=7).pairs()[2][0] = 1.0

@@ -81,18 +81,3 @@ def test_the_ideal_recall_is_the_best_that_so_many_matches_can_do(labels):
     curve = [found / len(matching) if matching else 1.0 for found in most[: n - len(set(labels)) + 1]]
     k = len(set(labels))
     assert cr.ideal_recall(labels) == pytest.approx(curve + [1.0] * (k * (k - 1) // 2))
-
-
-@pytest.mark.parametrize("n", [1, 2, 3, 4])
-def test_no_set_of_questions_settles_all_with_fewer_than_the_ideal(n):
-    """A set of answers settles all when one clustering alone agrees with it: no rule of inference is used here."""
-    pairs = list(combinations(range(n), 2))
-    matching = [[labels[i] == labels[j] for i, j in pairs] for labels in clusterings(n)]
-    for labels, truth in zip(clusterings(n), matching, strict=True):
-        fewest = min(
-            chosen.bit_count()
-            for chosen in range(2 ** len(pairs))
-            if sum(all(a == b or not chosen >> p & 1 for p, (a, b) in enumerate(zip(other, truth, strict=True)))
-                   for other in matching) == 1
-        )  # fmt: skip
-        assert cr.ideal_queries([labels.count(label) for label in set(labels)]) == fewest, labels
