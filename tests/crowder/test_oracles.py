@@ -5,7 +5,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-from scipy import stats
 from scipy.stats import binomtest
 
 import crowder as cr
@@ -91,9 +90,3 @@ def test_every_pattern_of_answers(votes, error):
             total += Fraction(error) ** wrong * (1 - Fraction(error)) ** (votes - wrong)
     assert majority_error(votes, error) == total
     assert majority_error(votes, float(error)) == pytest.approx(float(total), rel=1e-12)
-
-
-@pytest.mark.parametrize("error", [0.02, 0.1, 0.3, 0.45, 0.49])
-def test_many_votes_by_the_binomial_of_scipy(error):
-    for votes in (101, 301):
-        assert majority_error(votes, error) == pytest.approx(stats.binom.sf(votes // 2, votes, error), rel=1e-9)
