@@ -50,9 +50,8 @@ class Ordering(Shown, ABC):
     """Base class of orderings: `ask` returns the next question, `tell` records its answer, `resolution` is the result
     so far.
 
-    A new ordering is a subclass that defines `next_question`. This class keeps track of what the answers imply:
-    `settled` says whether the answer about a pair is already known. The subclass then works with `run`,
-    `crowder.beyond.Stopping` and `crowder.beyond.Audit` like the orderings of the paper.
+    A new ordering is a subclass that defines `next_question`, for which `settled` says whether the answer about a pair
+    is already implied. It works with `crowder.beyond.Stopping` and `crowder.beyond.Audit` as those of the paper do.
 
     Parameters
     ----------
@@ -62,8 +61,7 @@ class Ordering(Shown, ABC):
 
     See Also
     --------
-    EdgeOrdering : asks about pairs in decreasing order of similarity.
-    NodeOrdering : places records one by one.
+    EdgeOrdering, NodeOrdering : the two of the paper.
 
     Examples
     --------
@@ -107,11 +105,7 @@ class Ordering(Shown, ABC):
 
     @abstractmethod
     def next_question(self) -> tuple[int, int] | None:
-        """The pair to ask about next, None at the end.
-
-        Two records (i, j), in either order, that are not `settled`. Calling it again before an answer is recorded must
-        return the same pair.
-        """
+        """Two records (i, j) that are not `settled`, the same until an answer is recorded; None at the end."""
 
     # --- what a subclass may use --------------------------------------------------------------------------------------
 
@@ -126,10 +120,7 @@ class Ordering(Shown, ABC):
         return self._candidates.complete
 
     def pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The candidate pairs i < j, in the order (0, 1), (0, 2), ..., (1, 2), ..., and their similarities w.
-
-        Three arrays of shape (m,).
-        """
+        """The candidate pairs i < j, ordered (0, 1), (0, 2), ..., (1, 2), ..., and their similarities: each (m,)."""
         values, codes = self._candidates.listed()
         values = values.view()
         values.flags.writeable = False  # they may be those that all runs with these candidates share
@@ -213,14 +204,10 @@ class Ordering(Shown, ABC):
     def run(self, oracle: Oracle) -> Resolution:
         """Ask `oracle` every remaining question and return the resolution.
 
-        Parameters
-        ----------
-        oracle : callable
-            ``oracle(i, j)`` returns a boolean. With a `Truth` the whole run takes place in the compiled loop. If the
-            oracle has a method ``begin``, it is called first with the ordering, and may raise an error.
-
-        A ValueError if a `Truth` has labels for another number of records; a TypeError if `oracle` is not callable or
-        an answer is not a boolean. The answers before it are kept, and `run` can be called again.
+        ``oracle(i, j)`` returns a boolean; a TypeError if it is not callable, or answers otherwise: the answers before
+        are kept, and `run` can be called again. With a `Truth` the whole run takes place in the compiled loop; a
+        ValueError if that has labels for another number of records. If the oracle has a method ``begin``, it is called
+        first with the ordering, and may raise an error.
         """
         begin(callable_oracle(oracle), self)
         if isinstance(oracle, Truth):
@@ -265,15 +252,13 @@ class EdgeOrdering(Ordering):
     See Also
     --------
     crowder.NodeOrdering : places records one by one.
-    crowder.beyond.EvidenceOrdering : uses all similarities of a record.
     crowder.edge_ordering : the same in one call.
 
     Notes
     -----
-    A run takes O(m log m) time and O(m) memory for m candidate pairs.
-
-    Only the order of the similarities matters. Renumbering the records leaves the questions unchanged if `ties` gives
-    priorities that are renumbered too, but not if ties are broken by index or by a seed.
+    A run takes O(m log m) time and O(m) memory for m candidate pairs. Only the order of the similarities matters.
+    Renumbering the records leaves the questions unchanged if `ties` gives priorities that are renumbered too, but not
+    if ties are broken by index or by a seed.
 
     Examples
     --------
@@ -318,34 +303,25 @@ class NodeOrdering(Ordering):
 
     Parameters
     ----------
-    similarity : array_like or scipy.sparse matrix
-        Symmetric (n, n), condensed in ``pdist`` order, or sparse with the candidate pairs stored; in [0, 1].
-    rng : int or numpy.random.Generator, keyword only
-        Breaks ties. Required unless neither `ties` nor `order` needs it.
+    similarity, rng
+        As for `EdgeOrdering`; `rng` is required unless neither `ties` nor `order` needs it.
     ties : {"random", "index"} or array_like, shape (m,), keyword only
-        Order of a record's equally similar pairs: random; by the earlier record's index; or by increasing priority, one
-        for each candidate pair in the order (0, 1), (0, 2), ..., (1, 2), ...
+        Order of a record's equally similar pairs: random; by the earlier record's index; or by priority, as there.
     order : {"expected-size", "random"} or array_like, shape (n,), keyword only
         Arrival order of the records: by decreasing expected size, ties broken according to `ties` (with a priority
         array, by index); uniformly random; or as listed. Any other order is a ValueError.
 
     See Also
     --------
-    crowder.EdgeOrdering : asks about pairs in decreasing order of similarity.
     crowder.beyond.EvidenceOrdering : uses all similarities of a record.
     crowder.node_ordering : the same in one call.
 
     Notes
     -----
-    O(m + q log k) time for m candidate pairs and q questions, and O(m) memory (a condensed vector is expanded to n x
-    n).
-
+    O(m + q log k) time for m candidate pairs and q questions, and O(m) memory (condensed similarities become n x n).
     Renumbering the records leaves the questions unchanged if `ties` and `order` are renumbered too, or if the order is
-    by expected size and no two sizes tie. Sizes are compared to nine decimals and do not depend on the order of
-    summation.
-
-    With a sparse similarity, a record that matches one cluster is still compared with others not known to differ from
-    that cluster, because it may join them.
+    by expected size and no two sizes tie, to nine decimals. With a sparse similarity, a record that matches one cluster
+    is still compared with others not known to differ from that cluster, because it may join them.
 
     Examples
     --------
@@ -401,7 +377,7 @@ COMPILED = {EdgeOrdering.next_question, NodeOrdering.next_question}
 def edge_ordering(
     similarity: ArrayLike, oracle: Oracle, *, rng: Seed | None = None, ties: str | ArrayLike = "random"
 ) -> Resolution:
-    """Resolve all records by edge ordering: ``EdgeOrdering(similarity, rng=rng, ties=ties).run(oracle)``.
+    """The `Resolution` of all records by edge ordering: ``EdgeOrdering(similarity, rng=rng, ties=ties).run(oracle)``.
 
     Parameters
     ----------
@@ -410,14 +386,9 @@ def edge_ordering(
     oracle : callable
         ``oracle(i, j)`` returns whether records i and j are the same entity, as `crowder.Truth` does.
 
-    Returns
-    -------
-    Resolution
-
     See Also
     --------
     crowder.EdgeOrdering : the same, one question at a time.
-    crowder.node_ordering : the other heuristic.
     crowder.expected_queries : how many questions to expect.
 
     Examples
@@ -436,23 +407,18 @@ def node_ordering(
     ties: str | ArrayLike = "random",
     order: str | ArrayLike = "expected-size",
 ) -> Resolution:
-    """Resolve all records by node ordering: ``NodeOrdering(similarity, rng=rng, ...).run(oracle)``.
+    """The `Resolution` of all records by node ordering: ``NodeOrdering(similarity, rng=rng, ...).run(oracle)``.
 
     Parameters
     ----------
     similarity, rng, ties, order
         As for `NodeOrdering`.
     oracle : callable
-        ``oracle(i, j)`` returns whether records i and j are the same entity, as `crowder.Truth` does.
-
-    Returns
-    -------
-    Resolution
+        As for `edge_ordering`.
 
     See Also
     --------
     crowder.NodeOrdering : the same, one question at a time.
-    crowder.edge_ordering : the other heuristic.
     crowder.expected_queries : how many questions to expect.
 
     Examples
