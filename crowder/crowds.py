@@ -30,20 +30,14 @@ class Crowd(Dataset):
     Parameters
     ----------
     votes : ndarray, shape (n(n-1)/2, m), float64
-        The votes on each pair, in condensed order: 1 for a match, 0 for a non-match. If a pair has fewer than m votes,
-        its last values are NaN.
+        The votes on each pair, in condensed order: 1 for a match, 0 for a non-match; a ValueError for others, or none
+        on a pair. If a pair has fewer than m votes, its last values are NaN.
     name, condensed, labels, source, records
-        As in `Dataset`.
-
-    Raises
-    ------
-    ValueError
-        As in `Dataset`; or a pair has no vote, or a vote is neither 0 nor 1.
+        As in `Dataset`, with its errors.
 
     See Also
     --------
     crowder.crowds.read_crowd : reads one from its files.
-    crowder.crowds.replay : what each answer adds.
 
     Examples
     --------
@@ -88,20 +82,14 @@ def read_crowd(folder: str | os.PathLike[str]) -> Crowd:
     folder : path
         With the files of the crowds of Saha and Subramanian (ESA 2019). ``graph.txt`` has lines ``i j similarity``,
         after any of another length; ``answers.txt`` has ``i j vote ...``, with 1 for a match; ``gold.txt`` has ``record
-        entity`` or, with commas, ``entity,record,record,...``. Numbers are separated by blanks or commas.
+        entity`` or, with commas, ``entity,record,record,...``. Numbers are separated by blanks or commas. A
+        FileNotFoundError if one is missing or `folder` is empty; a ValueError if a pair has no similarity or answer.
 
     Returns
     -------
     Crowd
         It has the name of the folder. Records are renumbered in the order of their numbers in ``gold.txt``; lines about
         others are ignored, and similarities clipped to [0, 1].
-
-    Raises
-    ------
-    FileNotFoundError
-        If one of these files is missing, or `folder` is the empty text.
-    ValueError
-        If a pair has no similarity or no answer.
 
     See Also
     --------
@@ -152,14 +140,14 @@ def replay(strategy: Any, oracle: oracles.Crowd, labels: ArrayLike, *, budget: f
     ----------
     strategy : Ordering, one that revises its clusters, such as NoisyOrdering, or callable
         An ordering continues from its current state. A function is called with the oracle and yields clusters from time
-        to time.
+        to time. A TypeError for anything else.
     oracle : callable
-        ``oracle(i, j)`` answers, in any of the forms of `crowder.oracles`; the answers need not be right. A function
-        is told True or False alone.
+        ``oracle(i, j)`` answers, in any of the forms of `crowder.oracles`, otherwise a TypeError; the answers need not
+        be right. A function is told True or False alone: if an answer is unsure, a TypeError.
     labels : array_like, shape (n,)
-        The true entities.
+        The true entities; a ValueError if the clusters are not of as many records.
     budget : int or inf, keyword only
-        Clusterings after more than this many answers are left out.
+        Clusterings after more than this many answers are left out. A ValueError below 0, a TypeError if not whole.
 
     Returns
     -------
@@ -167,18 +155,9 @@ def replay(strategy: Any, oracle: oracles.Crowd, labels: ArrayLike, *, budget: f
         A row for each clustering (for an ordering, before the first answer and after each one) with the columns
         ``answers``, the number that the oracle has given by then, ``recall``, ``precision`` and ``F1``.
 
-    Raises
-    ------
-    ValueError
-        If the clusters are not of as many records as there are labels, or the budget is negative.
-    TypeError
-        If the strategy, the oracle or the budget is none; or if an answer has another form, or is unsure and the
-        strategy needs a yes or no.
-
     See Also
     --------
     crowder.Resolution.recall : for a finished run.
-    crowder.crowds.Crowd : a data set with the answers of real people.
 
     Notes
     -----
