@@ -51,13 +51,8 @@ def edge_bound(model: SimilarityModel, sizes: ArrayLike, *, printed: bool = True
     printed : bool, keyword only
         The printed bound, or the corrected one.
 
-    Returns
-    -------
-    float
-
     See Also
     --------
-    crowder.node_bound : the bound of node ordering.
     crowder.expected_queries : the exact count that it bounds.
 
     Notes
@@ -105,12 +100,10 @@ def edge_tree_bound(model: SimilarityModel, sizes: ArrayLike) -> float:
 
     The questions about a record and a cluster of m are the record's edges in a spanning tree of m + 1 records: on
     average :math:`2 - 2/(m+1)` if all pairs have the same distribution, and fewer if its own are less similar. It
-    applies to the uniform model, Dist-1 and Dist-2; a ValueError if F_g is above F_r somewhere, where the bound may
-    fail.
+    applies to the uniform model, Dist-1 and Dist-2; a ValueError if F_g is above F_r somewhere.
 
-    O(distinct sizes squared). Not in the paper; it is derived in the chapter "Edge ordering". A sharper bound, though
-    not in closed form, is ``expected_queries(uniform(), sizes)``: no model with F_g ≤ F_r asks more (Companion Theorem
-    A10.4).
+    O(distinct sizes squared). Not in the paper; it is derived in the chapter "Edge ordering". Sharper, but not in
+    closed form, is ``expected_queries(uniform(), sizes)``, the most for F_g ≤ F_r (Companion Theorem A10.4).
 
     Examples
     --------
@@ -126,7 +119,7 @@ def edge_tree_bound(model: SimilarityModel, sizes: ArrayLike) -> float:
             f"model must have F_g <= F_r; at {edges[excess.argmax()]:g}, F_g is larger by {excess.max():.3g}"
         )
     different, many = np.unique(sizes, return_counts=True)
-    a, b = different[:, None], different[None, :]
+    a, b = different[:, None], different
     each = 2 * a * b / (np.maximum(a, b) + 1)
     return float(sizes.sum() - len(sizes) + (_pairs_of_clusters(many) * each).sum())
 
@@ -218,13 +211,8 @@ def node_bound(model: SimilarityModel, sizes: ArrayLike, *, printed: bool = True
     model, sizes, printed
         As for `edge_bound`.
 
-    Returns
-    -------
-    float
-
     See Also
     --------
-    crowder.edge_bound : the bound of edge ordering.
     crowder.expected_queries : the exact count that it bounds.
 
     Notes
@@ -242,8 +230,7 @@ def node_bound(model: SimilarityModel, sizes: ArrayLike, *, printed: bool = True
     sizes, model, printed = cluster_sizes(sizes), checks.model(model), checks.flag(printed, "printed")
     if not len(sizes):
         return 0.0
-    n, k = int(sizes.sum()), len(sizes)
-    first = 1 if printed else 0
+    n, k, first = int(sizes.sum()), len(sizes), int(printed)
     most = k if printed else k - 1
     total = float(n)
     for size, many in zip(*np.unique(sizes, return_counts=True), strict=True):
@@ -273,28 +260,20 @@ def evidence_bound(model: SimilarityModel, sizes: ArrayLike, *, delta: float = 0
 
     Parameters
     ----------
-    model : SimilarityModel
-        The true densities, which the ordering knows; any two.
-    sizes : sequence of int
-        The cluster sizes :math:`|V_i|`, each at least 1; a ValueError otherwise.
+    model, sizes
+        As for `edge_bound`; the ordering knows the true densities, which may be any two.
     delta : float, keyword only
-        δ in [0, 1], as for the ordering; with 0, the default, no record is placed without a question.
-
-    Returns
-    -------
-    float
-        For δ = 0 the first of the bounds above, and for δ > 0 the first of those with δ. Both hold for every arrival
-        order that is independent of the similarities.
+        δ in [0, 1], as for the ordering, otherwise a ValueError; with 0, no record is placed without a question, and
+        the result is the first of the bounds above; for δ > 0 it is the first of those with δ.
 
     See Also
     --------
-    crowder.beyond.PlacingOrdering : the ordering.
     crowder.counting.bounds.question_bound : a lower bound for all algorithms that never err.
 
     Notes
     -----
-    O(distinct sizes squared), for δ > 0 also O(largest size). Not in the paper: Companion Theorem A10.1 for δ = 0, and
-    A10.2 for δ > 0.
+    For every arrival order that is independent of the similarities. O(distinct sizes squared), for δ > 0 also O(largest
+    size). Not in the paper: Companion Theorem A10.1 for δ = 0, and A10.2 for δ > 0.
 
     Examples
     --------
