@@ -34,20 +34,11 @@ def expected_queries_exact(model: SimilarityModel, sizes: Sequence[int], orderin
     model : SimilarityModel
         Edges and heights must be whole numbers or fractions, and the masses exactly one; a ValueError otherwise.
     sizes, ordering
-        As for `crowder.expected_queries`.
-
-    Returns
-    -------
-    Fraction
-
-    See Also
-    --------
-    crowder.expected_queries : the same in floating point, for many records.
+        As for `crowder.expected_queries`, which is the same in floating point, for many records.
 
     Notes
     -----
-    For edge ordering, polynomials of degree up to the square of the largest cluster. It is fast for up to a dozen
-    records.
+    For edge ordering, polynomials of degree up to the square of the largest cluster: fast for up to a dozen records.
 
     Examples
     --------
@@ -113,9 +104,7 @@ def _connected(m: int, p: Any) -> list:
 def _edge_integrand(F_g: Any, F_r: Any, f_r: Any, many: Counter, x: Any) -> Any:
     """The integrand of the formula for edge ordering, as a polynomial in the level."""
     chance = _connected(max(many, default=1), 1 - F_g)
-    numbers = {
-        m: {a: comb(m, a) * chance[a - 1] * _power(F_g, a * (m - a)) for a in range(1, m + 1)} for m in many
-    }  # fmt: skip
+    numbers = {m: {a: comb(m, a) * chance[a - 1] * _power(F_g, a * (m - a)) for a in range(1, m + 1)} for m in many}
     total = 0 * x
     for i, j, pairs in _pairs(many):
         for a, first in numbers[i].items():
