@@ -59,46 +59,33 @@ def expected_queries(
         \bigl(1 - x + xF_g(\tau)\bigr)^{m_i-1} \\
         & \cdot \bigl(1 - x + xF_r(\tau)\bigr)^{m_j-1}\, d\tau\, dx . \end{aligned}
 
-    The paper lets records arrive by expected size. For many records, a record then comes before another one of expected
-    size t with a probability that depends on their similarity and on t, in place of x; the approximation is derived in
-    the appendix "Node ordering and the order of arrival", and `crowder.counting.arrival` has its formula.
+    The paper lets records arrive by expected size. In place of x is then a probability that depends on the expected
+    size and the similarity (`crowder.counting.arrival`).
 
     Parameters
     ----------
     model : SimilarityModel
     sizes : sequence of int
-        The cluster sizes, each at least 1; any order.
+        The cluster sizes, in any order; a ValueError if one is not a positive integer.
     ordering : {"edge", "node"}
+        A ValueError for another.
     arrival : {"random", "expected size"}, keyword only
-        The arrival order of node ordering; random by default. "random" is exact. "expected size", the paper's order, is
-        an approximation for many records, whose expected sizes are taken to be normal.
+        The arrival order of node ordering, random by default; a ValueError for another, or for edge ordering. "random"
+        is exact. "expected size", the paper's order, is an approximation for many records.
     nodes : int, keyword only
-        Gauss-Legendre nodes on each panel. Every step of the densities is divided into panels that halve towards its
-        upper end, down to the resolution that the largest cluster requires.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If a size is not a positive integer, the ordering or the arrival order is unknown, an arrival order is given for
-        edge ordering, or `nodes` is less than 1.
+        Gauss-Legendre nodes on each panel, a ValueError below 1. Every step of the densities is divided into panels
+        that halve towards its upper end, down to the resolution that the largest cluster requires.
 
     See Also
     --------
-    crowder.edge_ordering : the heuristic whose questions these are.
-    crowder.node_ordering : the other one.
     crowder.expected_queries_exact : the exact counts as fractions.
     crowder.counting.arrival.expected_queries_in_order : node ordering for a given arrival order.
 
     Notes
     -----
     Edge ordering: O(m log m) per node for clusters of one size m, near the level at which they connect, and little
-    at others; two clusters of 50,000 take eight seconds. Several sizes cost the sum of this over the distinct ones.
-    Node ordering: O(distinct sizes) per node, on a grid of nodes; by expected size, O(distinct sizes squared) per node,
-    and a second for a few sizes. Equal clusters are counted together, so their number does not affect the cost.
+    at others, summed over the distinct sizes; two clusters of 50,000 take eight seconds. Node ordering: O(distinct
+    sizes) per node, on a grid of nodes; by expected size, O(distinct sizes squared), and a second for a few sizes.
     No formula is in the paper. The heuristics are from its section "The two heuristic algorithms".
 
     Examples
@@ -210,10 +197,9 @@ def log_connected(m: int, p: np.ndarray) -> np.ndarray:
 
     .. math:: C_n = \sum_{k=1}^{n-1} \binom{n-2}{k-1}\, (1 - q^k)\, q^{k(n-1-k)}\, C_k\, C_{n-k}, \qquad C_1 = 1.
 
-    No term is negative, so there is no cancellation. (The recursion of E. N. Gilbert, Random Graphs (1959), subtracts
-    from 1 and loses all digits.) In logarithms it stays finite where the probability is too small for a float. For r
-    probabilities p of an edge the result has shape (r, m), and column a - 1 belongs to a vertices. O(r m log m), since
-    long sums are smooth.
+    No term is negative: unlike the recursion of E. N. Gilbert, Random Graphs (1959), it loses no digits. For r
+    probabilities p of an edge the result has shape (r, m), and column a - 1 belongs to a vertices; a ValueError if p is
+    not one-dimensional and in [0, 1]. O(r m log m), since long sums are smooth.
     """
     m, p = checks.whole(m, "m", least=1, most=checks.MOST_RECORDS), checks.numbers(p, "p")
     if p.ndim != 1 or not ((p >= 0) & (p <= 1)).all():
