@@ -1,10 +1,8 @@
 r"""The likelihood ratios of several similarities, and what follows from them exactly.
 
-Consider one record and two clusters that it may belong to. Its similarities to the right one are drawn from f_g, those
-to the other from f_r. How well they tell the two apart without any question is the total variation distance of two
-products of densities (proof of Theorem 1). The expected count of placing ordering (`PlacingOrdering` with known
-densities, never wrong) depends on whether the summed logarithms for another cluster, its evidence, exceed those for its
-own.
+A record's similarities to its own cluster are drawn from f_g, those to another from f_r. How well they tell the two
+apart without any question is the total variation distance of two products of densities (proof of Theorem 1). How many
+questions placing ordering asks depends on which of the two has the larger sum of logarithms, its evidence.
 """
 
 from __future__ import annotations

@@ -34,8 +34,7 @@ def edge_limit(ratio: float, start: float = 0.0) -> float:
     Two giants need a single question, which is negligible.
 
     One quadrature over θ. For start = 0 the first term has the integral :math:`\pi^2/3 - 2`. At λ = 1 the limit is the
-    largest for any model with F_g ≤ F_r (Companion Theorems A10.4 and A10.5). A ValueError
-    if an argument is negative or not a number.
+    largest for any model with F_g ≤ F_r (Companion Theorems A10.4 and A10.5). A ValueError if one is negative or NaN.
 
     Examples
     --------
