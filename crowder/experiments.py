@@ -1,8 +1,7 @@
 """Repeat an experiment with independent seeds, over a grid of settings, and summarise the results.
 
-The experiment of the paper is `simulated_queries`: questions about a data set drawn from a model.
-
-The runs go to joblib, which has one process, several or a cluster do them, with the same results.
+The experiment of the paper is `simulated_queries`: questions about a data set drawn from a model. The runs go to
+joblib, which has one process, several or a cluster do them, with the same results.
 """
 
 from __future__ import annotations
@@ -64,7 +63,6 @@ def repeat(function: Callable, repetitions: int, *, rng: Seed, n_jobs: int | Non
     See Also
     --------
     crowder.experiments.sweep : for several settings, and on a cluster.
-    crowder.experiments.mean_interval : means and intervals.
 
     Examples
     --------
@@ -89,7 +87,7 @@ def sweep(
     Parameters
     ----------
     function : callable
-        As for `repeat`; returns a mapping of named results.
+        As for `repeat`; returns a mapping of named results, otherwise a TypeError.
     grid : iterable of mapping
         The settings that differ from point to point.
     repetitions, rng, n_jobs, **settings
@@ -103,21 +101,18 @@ def sweep(
 
     See Also
     --------
-    crowder.experiments.repeat : for one setting.
     crowder.experiments.mean_interval : means and intervals.
 
     Notes
     -----
     All runs of all points go to joblib at once. For more of them than one machine can do, ``joblib.parallel_config``
-    names another place, such as a cluster of Dask, whose machines need crowder and what the function imports::
+    names another place with the same numbers, such as a cluster of Dask, whose machines have what the runs import::
 
         from dask.distributed import Client
         from joblib import parallel_config
 
         with Client("tcp://scheduler:8786"), parallel_config("dask"):
             frame = sweep(function, grid, 10_000, rng=7)
-
-    The numbers are the same as on one machine.
 
     Examples
     --------
@@ -183,9 +178,8 @@ def simulated_queries(
     sizes : sequence of int
         Sizes of the k clusters, of n records, each at least 1; a ValueError otherwise.
     orderings : mapping of str to callable, optional
-        Each is called as ``ordering(similarity, oracle, rng=rng)`` and returns a `Resolution`, as
-        :func:`crowder.edge_ordering` does; the similarities are condensed. By default edge and node ordering, under the
-        names "edge" and "node".
+        Each is called as ``ordering(similarity, oracle, rng=rng)``, with condensed similarities, and returns a
+        `Resolution`, as `crowder.edge_ordering` does, otherwise a TypeError. By default "edge" and "node" ordering.
     rng : int or numpy.random.Generator, keyword only
         Draws the similarities; then the orderings take from it what they need, in turn.
 
@@ -196,7 +190,6 @@ def simulated_queries(
 
     See Also
     --------
-    crowder.expected_queries : the exact mean.
     crowder.experiments.sweep : repeats this for several models.
 
     Notes
