@@ -19,21 +19,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from crowder import checks
+from crowder import checks, engine
 from crowder.checks import Seed, Shown
-from crowder.engine import (
-    ASKED,
-    ELSEWHERE,
-    edge_ask,
-    edge_run,
-    learn,
-    learned,
-    no_knowledge,
-    node_ask,
-    node_run,
-    node_walk,
-    settled,
-)
+from crowder.engine import ASKED, ELSEWHERE
 from crowder.oracles import Oracle, Truth, begin, callable_oracle, two_records, unsure
 from crowder.pairs import Candidates, EdgeWalk, by_arrival, candidates, edge_sort, shuffle_ties, unpack
 from crowder.resolution import Resolution
@@ -95,7 +83,7 @@ class Ordering(Shown, ABC):
     def _begin(self, pairs: Candidates) -> None:
         """Store the candidate pairs, with no answers yet."""
         self._candidates = pairs
-        self._knowledge = no_knowledge(pairs.n)
+        self._knowledge = engine.no_knowledge(pairs.n)
         self._pending: tuple[int, int] | None = None
 
     def _facts(self) -> dict[str, Any]:
@@ -132,7 +120,7 @@ class Ordering(Shown, ABC):
 
     def _settled(self, i: int, j: int) -> bool:
         known = self._knowledge
-        return bool(settled(known.component, known.table, i, j))
+        return bool(engine.settled(known.component, known.table, i, j))
 
     def learn(self, pair: tuple[int, int], same: bool) -> None:
         """Record an answer obtained elsewhere; an answer that is already implied has no effect.
@@ -148,8 +136,8 @@ class Ordering(Shown, ABC):
                 self._pending = None
 
     def _learn(self, i: int, j: int, same: bool) -> None:
-        if not learned(tuple(self._knowledge), i, j, same):
-            self._knowledge = learn(self._knowledge, i, j, same)
+        if not engine.learned(tuple(self._knowledge), i, j, same):
+            self._knowledge = engine.learn(self._knowledge, i, j, same)
 
     def _join(self, i: int, j: int) -> None:
         """Put two records that are not settled into one component without a question."""
@@ -288,10 +276,10 @@ class EdgeOrdering(Ordering):
 
     def next_question(self) -> tuple[int, int] | None:
         codes, at = self._walk
-        return unpacked(edge_ask(codes, at, self._knowledge.component, self._knowledge.table))
+        return unpacked(engine.edge_ask(codes, at, self._knowledge.component, self._knowledge.table))
 
     def _run(self, labels: np.ndarray) -> None:
-        self._knowledge = edge_run(self._walk, self._knowledge, labels)
+        self._knowledge = engine.edge_run(self._walk, self._knowledge, labels)
 
 
 class NodeOrdering(Ordering):
@@ -356,13 +344,13 @@ class NodeOrdering(Ordering):
             priority = _priorities(ties, len(value))[position]
         else:  # without priorities, ties are broken by the record's index
             priority = generator.random(first[-1]) if generator is not None and random_ties else NONE
-        self._walk = node_walk(arrivals, first, square, partner, value, priority)
+        self._walk = engine.node_walk(arrivals, first, square, partner, value, priority)
 
     def next_question(self) -> tuple[int, int] | None:
-        return unpacked(node_ask(tuple(self._walk), tuple(self._knowledge)))
+        return unpacked(engine.node_ask(tuple(self._walk), tuple(self._knowledge)))
 
     def _run(self, labels: np.ndarray) -> None:
-        self._knowledge = node_run(self._walk, self._knowledge, labels)
+        self._knowledge = engine.node_run(self._walk, self._knowledge, labels)
 
 
 def unpacked(code: int) -> tuple[int, int] | None:
