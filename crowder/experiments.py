@@ -1,4 +1,4 @@
-"""Repeat an experiment with independent seeds, over a grid of settings, and summarise the results.
+"""Repeat an experiment with independent seeds, over a grid of settings.
 
 The experiment of the paper is `simulated_queries`: questions about a data set drawn from a model. The runs go to
 joblib, which has one process, several or a cluster do them, with the same results.
@@ -12,8 +12,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
-from scipy import stats
 
 from crowder import checks
 from crowder.checks import Seed, needing
@@ -26,10 +24,7 @@ from crowder.resolution import Resolution
 with needing("experiments"):
     from joblib import Parallel, delayed
 
-__all__ = ["mean_interval", "repeat", "simulated_queries", "sweep"]
-
-#: The confidence level of the intervals of `mean_interval`.
-CONFIDENCE = 0.95
+__all__ = ["repeat", "simulated_queries", "sweep"]
 
 
 class _Simulated(list):
@@ -101,7 +96,7 @@ def sweep(
 
     See Also
     --------
-    crowder.experiments.mean_interval : means and intervals.
+    crowder.experiments.simulated_queries : the paper's experiment, such a function.
 
     Notes
     -----
@@ -227,39 +222,3 @@ def _spawn(rng: Seed, number: int) -> list[np.random.Generator]:
         if isinstance(rng, np.random.Generator):
             raise TypeError(f"rng must be a seed or a generator that can spawn others, not {rng!r}") from error
         raise
-
-
-def mean_interval(values: ArrayLike) -> tuple[float, float, float]:
-    """The mean of independent values, with its 95 % interval from Student's t distribution.
-
-    Parameters
-    ----------
-    values : array_like, shape (v,)
-        Finite numbers, at least one; a ValueError otherwise.
-
-    Returns
-    -------
-    mean, low, high : float
-        The ends of the interval are NaN for a single value.
-
-    See Also
-    --------
-    crowder.experiments.sweep : repeated runs, whose results it summarises.
-
-    Examples
-    --------
-    >>> mean_interval([3, 3, 3])
-    (3.0, 3.0, 3.0)
-    """
-    values = checks.numbers(values, "values")
-    if values.ndim != 1:
-        raise ValueError(f"values must be one-dimensional, not of shape {values.shape}")
-    if not len(values):
-        raise ValueError("values must not be empty")
-    if not np.isfinite(values).all():
-        raise ValueError(f"values must be finite, not {values[~np.isfinite(values)][0]}")
-    mean = float(values.mean())
-    if len(values) < 2:
-        return mean, float("nan"), float("nan")
-    half = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values)))
-    return mean, mean - half, mean + half

@@ -18,8 +18,8 @@ _BACK = re.compile(r'<a class="viewcode-back"[^>]*>.*?</a>')
 def mended(html: str) -> str:
     """The page, mended.
 
-    >>> mended('<span class="pre">experiments.mean_interval</span>')
-    '<span class="pre">experiments.<wbr>mean_<wbr>interval</span>'
+    >>> mended('<span class="pre">experiments.simulated_queries</span>')
+    '<span class="pre">experiments.<wbr>simulated_<wbr>queries</span>'
     >>> mended('<a class="reference internal" href="api.html">API</a><details><summary>')
     '<a class="reference internal" href="api.html">API</a><details><summary aria-label="Pages of API">'
     """

@@ -10,7 +10,7 @@ from reference import edge_questions, node_questions
 
 from crowder import Truth, dist1
 from crowder.datasets import synthetic
-from crowder.experiments import mean_interval, repeat, simulated_queries, sweep
+from crowder.experiments import repeat, simulated_queries, sweep
 
 
 def draw(rng, shift=0):
@@ -74,16 +74,6 @@ def test_a_sweep_ends_at_the_first_result_that_is_wrong():
     with pytest.raises(TypeError, match="function must return a mapping"):
         sweep(lambda rng: ran.append(1), [{}, {}], 9, rng=5)
     assert len(ran) == 1
-
-
-@pytest.mark.parametrize(("values", "quantile"), [([1, 3], 12.706), ([2, 4, 6], 4.303), ([2, 4, 6, 9], 3.1824)])
-def test_interval_of_a_few_values(values, quantile):
-    """Student's quantiles of 97.5 % for 1 to 3 degrees of freedom, from a printed table."""
-    half = quantile * np.std(values, ddof=1) / len(values) ** 0.5
-    mean, low, high = mean_interval(values)
-    assert (mean, (low + high) / 2) == pytest.approx((np.mean(values), np.mean(values)), rel=1e-12)
-    assert (high - low) / 2 == pytest.approx(half, rel=1e-4)
-    assert mean_interval(values[:1])[0] == values[0] and np.isnan(mean_interval(values[:1])[1:]).all()
 
 
 @pytest.mark.parametrize("seed", range(5))
