@@ -1,9 +1,8 @@
 r"""Node ordering: the expected number of questions by the order in which records arrive.
 
-In a fixed order or a random one, which ignore the similarities, the counts are exact. The paper lets records arrive by
-expected size, which depends on the same similarities as the questions. Expected sizes are sums of many similarities,
-and here they are taken to be normal. The formulas are derived in the chapter "How many questions, exactly" and the
-appendix "Node ordering and the order of arrival".
+In a fixed order or a random one, the counts are exact. The paper lets records arrive by expected size, a sum of many
+similarities, which is taken to be normal here. The formulas are derived in the chapter "How many questions, exactly"
+and the appendix "Node ordering and the order of arrival".
 """
 
 from __future__ import annotations
@@ -80,11 +79,9 @@ def prob_nonmatch_first(model: SimilarityModel, matches: int, nonmatches: int) -
     .. math:: P(s, t) = \Pr\bigl(\max(R_1, \dots, R_t) \ge \max(G_1, \dots, G_s)\bigr)
         = \int_0^1 t\, F_r(\tau)^{t-1} f_r(\tau)\, F_g(\tau)^s\, d\tau
 
-    For s up to `matches` and t up to `nonmatches`, an array of shape (matches + 1, nonmatches + 1): P(s, 0) = 0, since
-    without non-matches nothing is asked; P(0, t) = 1 for t ≥ 1. Column 1 is the paper's L_{g,r}(s).
-
-    On each step of the densities the integrand is a polynomial of degree s + t - 1, for which Gauss-Legendre quadrature
-    with half as many nodes is exact. O(steps · (s + t) · s · t).
+    For s up to `matches` and t up to `nonmatches`, an array of shape (matches + 1, nonmatches + 1); P(s, 0) = 0, and
+    P(0, t) = 1 for t ≥ 1. Column 1 is the paper's L_{g,r}(s). On each step of the densities the integrand is a
+    polynomial, for which Gauss-Legendre quadrature is exact. O(steps · (s + t) · s · t).
 
     Examples
     --------
@@ -97,7 +94,7 @@ def prob_nonmatch_first(model: SimilarityModel, matches: int, nonmatches: int) -
     checks.model(model)
     matches = checks.whole(matches, "matches", most=MOST_NODES)
     nonmatches = checks.whole(nonmatches, "nonmatches", most=MOST_NODES)
-    node, weight = np.polynomial.legendre.leggauss((matches + nonmatches) // 2 + 1)
+    node, weight = np.polynomial.legendre.leggauss((matches + nonmatches) // 2 + 1)  # the degree is at most s + t - 1
     ends = list(pairwise(common_steps(model.green, model.red)[0]))
     at = np.concatenate([low + (high - low) * (node + 1) / 2 for low, high in ends])
     weights = np.concatenate([weight * (high - low) / 2 for low, high in ends])
@@ -182,9 +179,8 @@ def nonmatches_by_expected_size(model: SimilarityModel, different: np.ndarray, m
     A record of cluster c with similarity w to a record v of expected size t arrives before it if its other n - 2
     similarities sum to more than t - w. Any two of these sums share a similarity, of variance σ². So they are taken to
     be :math:`\nu_c + s_c X + \sigma\eta`, with X and η standard normal and η the same for all. Given η, a record is
-    earlier with probability :math:`q_c(w, t) = \Phi((\nu_c + w - t + \sigma\eta) / s_c)`, and it is not an earlier one
-    with a similarity above τ with probability :math:`Z_c(\tau, t) = 1 - \int_\tau^1 f(w)\, q_c(w, t)\, dw`. The result
-    is, as an expectation over η,
+    earlier with probability :math:`q_c(w, t) = \Phi((\nu_c + w - t + \sigma\eta) / s_c)`, and not earlier with a
+    similarity above τ with :math:`Z_c(\tau, t) = 1 - \int_\tau^1 f(w)\, q_c(w, t)\, dw`. As an expectation over η,
 
     .. math:: \sum_{i\ne j} m_i m_j\, E \int_0^1\!\int f_r(\tau)\, q_j(\tau, t)\, Z_i(\tau, t)^{m_i-1}\,
         Z_j(\tau, t)^{m_j-1}\, \varphi(t; M, V)\, dt\, d\tau .
