@@ -1,7 +1,4 @@
-"""For a few records: all orders of their pairs, and all their partitions, one by one.
-
-For small instances, such as the Disney records of Figure 1. Plain Python, exact numbers.
-"""
+"""For a few records, such as those of Figure 1: all orders of their pairs, and all their partitions, one by one."""
 
 from __future__ import annotations
 
@@ -25,9 +22,8 @@ MOST_PARTITIONED = 15
 def orders_by_questions(labels: Sequence) -> dict[int, int]:
     r"""The number of orders of all pairs with each number of questions, of the :math:`\binom n2!` there are.
 
-    Orders whose answers so far imply the same are counted together: each of the u open pairs is next in a share 1/u of
-    them. The number of states, hence the cost, grows like the number of partitions of the records times that of the
-    graphs between them: fast for up to six records.
+    Orders whose answers so far imply the same are counted together. The cost grows like the number of partitions of the
+    records times that of the graphs between them: fast for up to six records, a ValueError for more than seven.
 
     Examples
     --------
@@ -47,7 +43,7 @@ def orders_by_questions(labels: Sequence) -> dict[int, int]:
             (of[i], of[j], labels[i] == labels[j])
             for i, j in pairs
             if of[i] != of[j] and frozenset([of[i], of[j]]) not in different
-        ]
+        ]  # each is next in the same share of the orders
         if not open_pairs:
             return {0: Fraction(1)}
         total: dict[int, Fraction] = {}
@@ -69,7 +65,7 @@ def orders_by_questions(labels: Sequence) -> dict[int, int]:
 
 
 def partitions(n: int) -> Iterator[tuple[int, ...]]:
-    """All partitions of n records, as labels numbered by first appearance.
+    """All partitions of n records, as labels numbered by first appearance; a ValueError for more than fifteen.
 
     Examples
     --------
