@@ -29,11 +29,9 @@ EQUAL = 1e-9
 def log_ratios(model: SimilarityModel, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     r"""The possible likelihood ratios of `size` similarities, with their probabilities.
 
-    Only the number of similarities on each step matters, and steps with the same :math:`f_g/f_r` are combined. Three
-    arrays of shape (outcomes,): the logarithm of the likelihood ratio, ascending, from -inf to inf; its probability if
-    all similarities are drawn from f_g; and if all are drawn from f_r. With c different ratios there are
-    :math:`\binom{size + c - 1}{c - 1}` outcomes, and the cost is that of sorting them; a ValueError if they are too
-    many.
+    Three arrays of shape (outcomes,): the logarithm of the likelihood ratio, ascending, from -inf to inf; its
+    probability if all similarities are drawn from f_g; and if all are drawn from f_r. With c different ratios
+    :math:`f_g/f_r` there are :math:`\binom{size + c - 1}{c - 1}` outcomes, which are sorted; a ValueError if too many.
 
     Examples
     --------
@@ -84,9 +82,8 @@ def product_tv(model: SimilarityModel, a: int, b: int | None = None) -> float:
 
     These are the distributions of a record's similarities to two clusters of sizes a and b (by default a), if it
     belongs to one or the other. The best test is correct with probability :math:`\frac12(1 + \mathrm{TV})`. With
-    :math:`\ell` the likelihood ratios of the two clusters, the first distribution is larger where :math:`\ell_x >
-    \ell_y`, so :math:`\mathrm{TV} = \sum_x g_x \Pr_r(\ell_y < \ell_x) - r_x \Pr_g(\ell_y < \ell_x)`: one pass over
-    sorted outcomes.
+    :math:`\ell` the likelihood ratios of the two, :math:`\mathrm{TV} = \sum_x g_x \Pr_r(\ell_y < \ell_x) - r_x
+    \Pr_g(\ell_y < \ell_x)`: one pass over the sorted outcomes of `log_ratios`.
 
     Examples
     --------
@@ -138,11 +135,9 @@ def expected_evidence_queries(model: SimilarityModel, sizes: ArrayLike) -> float
 
     for clusters of sizes m. The fraction is the probability that s records of its own cluster, and t of another, have
     arrived before a record, and W is `prob_wrong_first`. A ValueError if a size is not a positive integer, or the
-    evidence has too many values. It is derived in the appendix *Summed evidence* (Companion Proposition A8.2).
-
-    If f_g/f_r takes two values, O(m³ log m) for a largest cluster of m: a second for hundreds. Not in the paper. The
-    ordering rounds evidence to multiples of 2⁻²⁰ nat; where a ratio is closer to 1 than that, it has ties that the sums
-    here do not have.
+    evidence has too many values. Not in the paper; it is derived in the appendix *Summed evidence* (Companion
+    Proposition A8.2). If f_g/f_r takes two values, O(m³ log m) for a largest cluster of m: a second for hundreds. The
+    ordering rounds evidence to multiples of 2⁻²⁰ nat, which may give it ties that the sums here do not have.
 
     Examples
     --------
