@@ -4,10 +4,9 @@ A check is made before anything is computed from an argument. It returns the val
 in which ``what`` names the argument.
 
 Numba takes seconds to compile a loop for the first time, and a tenth of a second to load it later: more than plain
-Python takes for a few records. So a `compiled` function first runs as plain Python, as do the functions that it calls,
-which are `inner`. It gives the same either way, since both do the same operations in the same order. Numba's cache
-detects edits to the file of a compiled function, but not to other files that it calls. Functions that call each other
-are therefore kept in one file, but for `crowder.pairs.unpack`, which will not be edited.
+Python takes for a few records. So a `compiled` function first runs as plain Python, as do the `inner` functions that it
+calls, with the same results. Numba's cache detects edits to the file of a compiled function alone, so functions that
+call each other are kept in one file, but for `crowder.pairs.unpack`, which will not be edited.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import operator
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from html import escape
 from numbers import Number
 from time import perf_counter
@@ -156,10 +155,8 @@ def expression(value: Any, what: str) -> sp.Expr:
     if isinstance(value, Number if sympy is None else (Number, sympy.Basic, sympy.MatrixBase)):
         with needing("symbolic"):
             import sympy as sp
-        try:
+        with suppress(sp.SympifyError, TypeError, ValueError, AttributeError):
             made = sp.sympify(value)
-        except (sp.SympifyError, TypeError, ValueError, AttributeError):
-            made = None
     if made is None or not isinstance(made, (sp.Expr, sp.MatrixBase)):
         given = f"the text {value!r}" if isinstance(value, str) else repr(value)
         raise TypeError(f"{what} must be a sympy expression or a number, not {given}")
@@ -258,11 +255,9 @@ def path(value: Any, what: str = "path") -> str:
     """The name of a file."""
     if not isinstance(value, (str, os.PathLike)):
         raise TypeError(f"{what} must be the name of a file, not {value!r}")
-    try:
+    with suppress(UnicodeEncodeError):
         if "\0" not in (name := os.fsdecode(os.fsencode(value))):
             return name
-    except UnicodeEncodeError:
-        pass
     raise ValueError(f"{what} must be the name of a file, not {value!r}")
 
 
@@ -275,10 +270,7 @@ def model(value: Any) -> Any:
 
 @contextmanager
 def needing(extra: str) -> Iterator[None]:
-    """Import in this context what an extra of crowder installs.
-
-    Where a package is missing, an ImportError names the command that installs it.
-    """
+    """Import in this context what an extra of crowder installs; an ImportError says how to install what is missing."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -332,9 +324,7 @@ class compiled:  # a decorator
 
     def __call__(self, *args: Any) -> Any:
         global _spent
-        if self.pays:
-            return self.fast(*args)
-        if _spent > MOST_SECONDS or _most_values(args) > MOST_VALUES:
+        if self.pays or _spent > MOST_SECONDS or _most_values(args) > MOST_VALUES:
             self.pays = True
             return self.fast(*args)
         begin = perf_counter()
