@@ -18,16 +18,7 @@ from scipy.special import ndtr
 from crowder import checks
 from crowder.models import SimilarityModel, common_steps
 
-__all__ = [
-    "NODES",
-    "Step",
-    "expected_queries_in_order",
-    "nonmatches_at_random",
-    "nonmatches_by_expected_size",
-    "panels",
-    "prob_nonmatch_first",
-    "steps_down",
-]
+__all__ = ["expected_queries_in_order", "nonmatches_at_random", "nonmatches_by_expected_size", "prob_nonmatch_first"]
 
 # --- Integrals over the similarity that an ordering has reached, from the top down ------------------------------------
 
