@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from itertools import pairwise
+from itertools import combinations_with_replacement, pairwise
 from math import comb
 from numbers import Rational
 from typing import Any
@@ -125,12 +125,9 @@ def _node_integrand(F_g: Any, F_r: Any, f_r: Any, many: Counter, x: Any) -> Any:
 
 def _pairs(many: Counter) -> Iterator[tuple[int, int, int]]:
     """Each pair of sizes, and the number of pairs of clusters with these sizes."""
-    different = sorted(many)
-    for at, i in enumerate(different):
-        if many[i] > 1:
-            yield i, i, comb(many[i], 2)
-        for j in different[at + 1 :]:
-            yield i, j, many[i] * many[j]
+    for i, j in combinations_with_replacement(sorted(many), 2):
+        if pairs := comb(many[i], 2) if i == j else many[i] * many[j]:
+            yield i, j, pairs
 
 
 def _power(base: Any, exponent: int) -> Any:
