@@ -1,13 +1,8 @@
 """The paper's two heuristics as ask/tell objects.
 
 Both go through the candidate pairs in an order determined by the similarities, skip every pair whose answer already
-follows by transitivity (a match of a match is a match, a match of a non-match is a non-match), and ask about the rest.
-
-`EdgeOrdering`
-    all pairs in decreasing order of similarity (Wang, Li, Kraska, Franklin and Feng, 2013);
-`NodeOrdering`
-    records one by one in decreasing order of expected cluster size, each compared with the clusters so far, the most
-    similar first (Vesdapunt, Bellare and Dalvi, 2014).
+follows by transitivity (a match of a match is a match, a match of a non-match is a non-match), and ask about the rest:
+`EdgeOrdering` (Wang, Li, Kraska, Franklin and Feng, 2013) and `NodeOrdering` (Vesdapunt, Bellare and Dalvi, 2014).
 """
 
 from __future__ import annotations
@@ -123,10 +118,7 @@ class Ordering(Shown, ABC):
         return bool(engine.settled(known.component, known.table, i, j))
 
     def learn(self, pair: tuple[int, int], same: bool) -> None:
-        """Record an answer obtained elsewhere; an answer that is already implied has no effect.
-
-        If it settles the open question, that question is not asked again.
-        """
+        """Record an answer obtained elsewhere, unless it is implied; an open question that it settles is not asked again."""
         i, j = self._two(pair)
         same = checks.flag(same, "same")
         if not self._settled(i, j):
@@ -165,11 +157,10 @@ class Ordering(Shown, ABC):
         return self._pending
 
     def tell(self, pair: tuple[int, int], same: bool) -> None:
-        """Record the crowd's answer to the open question.
+        """Record the crowd's answer to the open question: whether the records of `pair` are the `same` entity.
 
-        `pair` is what `ask` returned, in either order; `same` says whether the two records refer to the same entity. A
-        ValueError if this pair is not the open question, a TypeError if `same` is not a boolean; nothing is then
-        recorded.
+        A ValueError if `pair`, in either order, is not what `ask` returned, a TypeError if `same` is not a boolean;
+        nothing is then recorded.
         """
         if self._pending is None or (pair is not self._pending and not self._is_open(pair)):
             state = "no question is open" if self._pending is None else f"the open question is {self._pending}"
