@@ -2,8 +2,7 @@ r"""Bounds on the expected number of questions: from above for three orderings, 
 
 From above, those of the paper for edge and node ordering (Theorems 2 and 3), as printed and as corrected, and one for
 placing ordering. The lower bound rests on how well similarities distinguish two clusters that a record may belong to
-without any question (`crowder.counting.likelihood.product_tv`). Under Dist-2, a similarity above 1 - ε proves a match
-and one below ε a non-match, so some or all of the questions are unnecessary even if no error is allowed.
+(`crowder.counting.likelihood.product_tv`). Under Dist-2, some similarities prove a match or a non-match.
 """
 
 from __future__ import annotations
@@ -57,8 +56,8 @@ def edge_bound(model: SimilarityModel, sizes: ArrayLike, *, printed: bool = True
 
     Notes
     -----
-    Printed: O(largest size); for s above that the sums are empty and the bracket increases with s. Corrected: as
-    `disconnected`, and O(distinct sizes squared). It is derived in the appendix on edge ordering.
+    Printed: O(largest size). Corrected, and derived in the appendix on edge ordering: as `disconnected`, and O(distinct
+    sizes squared).
 
     Examples
     --------
@@ -88,7 +87,7 @@ def edge_bound(model: SimilarityModel, sizes: ArrayLike, *, printed: bool = True
     # The number of clusters with a term in ℓ.
     clusters = (sizes[:, None] >= ell).sum(axis=0)
     tail = np.append(np.cumsum((terms * clusters)[::-1])[::-1], 0.0)
-    s = np.arange(1.0, largest + 2)  # floats: for very many clusters, integers would overflow
+    s = np.arange(1.0, largest + 2)  # above, the sums are empty; floats: for many clusters, integers would overflow
     inside = s <= n
     return float(n + np.min((comb(k, 2) * s**2 + n * tail)[inside]))
 
@@ -172,8 +171,7 @@ def disconnected(model: SimilarityModel, sizes: ArrayLike) -> np.ndarray:
 
     .. math:: D(m) = \int_0^1 f_r(\tau)\, \Pr\bigl(G(m, 1 - F_g(\tau)) \text{ is not connected}\bigr)\, d\tau
 
-    O(M² log M) for each common step of the densities, M the largest size. A step is divided into panels that double in
-    width from its upper end, the first of width 1/M in F_g, the scale on which the graph becomes connected.
+    O(M² log M) for each common step of the densities, M the largest size, in panels that double in width.
 
     Examples
     --------
@@ -186,6 +184,7 @@ def disconnected(model: SimilarityModel, sizes: ArrayLike) -> np.ndarray:
     for step in steps_down(model):
         if step.red == 0.0:
             continue
+        # The graph becomes connected on a scale of 1/M in F_g.
         for depths, weights in panels(step.width, 1 / max(step.green * largest, 1 / step.width), NODES):
             chances = np.minimum(1.0, step.seen_green + step.green * depths)
             apart = -np.expm1(log_connected(largest, chances)[:, sizes - 1])
@@ -348,9 +347,8 @@ def question_bound(model: SimilarityModel, n: int, k: int) -> float:
     .. math:: \max_{1 \le m \le n-k} \frac{m(k-2)}4 \Bigl(1 - \sqrt{1 - q^{1 + (m-1)/(k-1)}}\Bigr)
         \quad\text{and}\quad \frac{(k-2)(k+1)}4\bigl(1-\sqrt{1-q}\bigr).
 
-    The first hides m records in k - 1 small clusters, the second one match among k records. It is 0 for k = n, and for
-    k ≤ 2, where similarities may determine the clustering. A ValueError if not 1 ≤ k ≤ n. O(n). Replaces the sketch
-    after Theorem 1 by a bound with explicit constants.
+    It is 0 for k = n, and for k ≤ 2, where similarities may determine the clustering. A ValueError if not 1 ≤ k ≤ n.
+    O(n). Replaces the sketch after Theorem 1 by a bound with explicit constants.
 
     Examples
     --------
