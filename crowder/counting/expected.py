@@ -1,10 +1,9 @@
 r"""The exact expected number of questions of both heuristics, for any piecewise-constant model and any cluster sizes.
 
 The paper bounds these numbers from above (`crowder.counting.bounds`). Here they are integrals over the similarity that
-an ordering has reached, derived in the chapter "How many questions, exactly". Each pair within a cluster lies above a
-given similarity with the same probability, independently of the others: the matches that edge ordering has taken form
-an Erdős-Rényi graph on each cluster, so its count needs the components of random graphs. `crowder.counting.arrival` has
-the integral for node ordering, and `crowder.counting.exact` both as fractions.
+an ordering has reached, derived in the chapter "How many questions, exactly". The matches above a given similarity form
+an Erdős-Rényi graph on each cluster, so the count of edge ordering needs the components of random graphs.
+`crowder.counting.arrival` has the integral for node ordering, and `crowder.counting.exact` both as fractions.
 """
 
 from __future__ import annotations

@@ -29,12 +29,11 @@ def edge_limit(ratio: float, start: float = 0.0) -> float:
         2\theta\, G\bigl(e^{-\lambda(c-c_0)\theta}\bigr)\Bigr] dc,
 
     where :math:`\theta = \theta(c)` is the `giant_share` and :math:`G(s) = s\,e^{c(G(s)-1)}` the generating function of
-    the size of a record's component, if that is small. Between two small components, hardly any pair has come before. A
-    giant and a component of a records are not yet known to differ with probability :math:`e^{-\lambda(c-c_0)\theta a}`.
-    Two giants need a single question, which is negligible.
+    the size of a record's component, if that is small. The first term is for two small components, the second for one
+    and a giant; two giants need a single question, which is negligible.
 
-    One quadrature over θ. For start = 0 the first term has the integral :math:`\pi^2/3 - 2`. At λ = 1 the limit is the
-    largest for any model with F_g ≤ F_r (Companion Theorems A10.4 and A10.5). A ValueError if one is negative or NaN.
+    One quadrature over θ. At λ = 1 the limit is the largest for any model with F_g ≤ F_r (Companion Theorems A10.4 and
+    A10.5). A ValueError if an argument is negative or NaN.
 
     Examples
     --------
