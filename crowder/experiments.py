@@ -45,8 +45,7 @@ def repeat(function: Callable, repetitions: int, *, rng: Seed, n_jobs: int | Non
     rng : int or numpy.random.Generator, keyword only
         Parent of the repetitions' generators, which are independent of each other and of `n_jobs`.
     n_jobs : int, optional, keyword only
-        Number of processes, as in joblib; -1 means one for each core. By default what ``joblib.parallel_config`` says,
-        or one.
+        Number of processes, -1 for one on each core; by default what ``joblib.parallel_config`` says, or one.
     **settings
         Passed on to the function.
 
@@ -84,7 +83,7 @@ def sweep(
     function : callable
         As for `repeat`; returns a mapping of named results, otherwise a TypeError.
     grid : iterable of mapping
-        The settings that differ from point to point.
+        The settings that differ from point to point; a ValueError if one is named "repetition".
     repetitions, rng, n_jobs, **settings
         As for `repeat`, which at each point would do the same with a generator of its own.
 
