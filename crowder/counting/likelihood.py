@@ -82,8 +82,8 @@ def product_tv(model: SimilarityModel, a: int, b: int | None = None) -> float:
 
     These are the distributions of a record's similarities to two clusters of sizes a and b (by default a), if it
     belongs to one or the other. The best test is correct with probability :math:`\frac12(1 + \mathrm{TV})`. With
-    :math:`\ell` the likelihood ratios of the two, :math:`\mathrm{TV} = \sum_x g_x \Pr_r(\ell_y < \ell_x) - r_x
-    \Pr_g(\ell_y < \ell_x)`: one pass over the sorted outcomes of `log_ratios`.
+    :math:`\ell` the likelihood ratios of the two, the first is larger where :math:`\ell_x > \ell_y`, so it is
+    :math:`\sum_x g_x \Pr_r(\ell_y < \ell_x) - r_x \Pr_g(\ell_y < \ell_x)`: one pass over sorted outcomes.
 
     Examples
     --------
