@@ -39,12 +39,7 @@ class Ordering(Shown, ABC):
     Parameters
     ----------
     similarity : array_like or scipy.sparse matrix
-        Symmetric (n, n), condensed in ``pdist`` order, or sparse with the candidate pairs stored; in [0, 1]. Anything
-        else is a ValueError (`crowder.pairs.candidates`).
-
-    See Also
-    --------
-    EdgeOrdering, NodeOrdering : the two of the paper.
+        As for `EdgeOrdering`.
 
     Examples
     --------
@@ -118,7 +113,7 @@ class Ordering(Shown, ABC):
         return bool(engine.settled(known.component, known.table, i, j))
 
     def learn(self, pair: tuple[int, int], same: bool) -> None:
-        """Record an answer obtained elsewhere, unless it is implied; an open question that it settles is not asked again."""
+        """Record an answer obtained elsewhere, unless it is implied; what it settles is not asked again."""
         i, j = self._two(pair)
         same = checks.flag(same, "same")
         if not self._settled(i, j):
@@ -184,9 +179,8 @@ class Ordering(Shown, ABC):
         """Ask `oracle` every remaining question and return the resolution.
 
         ``oracle(i, j)`` returns a boolean; a TypeError if it is not callable, or answers otherwise: the answers before
-        are kept, and `run` can be called again. With a `Truth` the whole run takes place in the compiled loop; a
-        ValueError if that has labels for another number of records. If the oracle has a method ``begin``, it is called
-        first with the ordering, and may raise an error.
+        are kept, and `run` can be called again. A `Truth` answers in the compiled loop; a ValueError if it has labels
+        for another number of records. A method ``begin`` of the oracle is called first with the ordering.
         """
         begin(callable_oracle(oracle), self)
         if isinstance(oracle, Truth):
@@ -221,7 +215,8 @@ class EdgeOrdering(Ordering):
     Parameters
     ----------
     similarity : array_like or scipy.sparse matrix
-        Symmetric (n, n), condensed in ``pdist`` order, or sparse with the candidate pairs stored; in [0, 1].
+        Symmetric (n, n), condensed in ``pdist`` order, or sparse with the candidate pairs stored; in [0, 1]. Anything
+        else is a ValueError (`crowder.pairs.candidates`).
     rng : int or numpy.random.Generator, keyword only
         Breaks ties. Required unless `ties` names another rule.
     ties : {"random", "index"} or array_like, shape (m,), keyword only
@@ -326,7 +321,6 @@ class NodeOrdering(Ordering):
         pairs, n = self._candidates, self.n
         if pairs.complete and isinstance(ties, str):  # pairs are read from the square
             first = np.arange(n + 1) * np.arange(-1, n) // 2
-            first[0] = 0
             square, partner, value, position = pairs.square(), np.empty(0, np.int32), NONE, NONE
         else:
             square = np.empty((0, 0))
