@@ -97,12 +97,9 @@ def edge_tree_bound(model: SimilarityModel, sizes: ArrayLike) -> float:
 
     .. math:: n - k + \sum_{i<j} \frac{2 m_i m_j}{\max(m_i, m_j) + 1} \;\le\; k (n - 1), \qquad m_i = |V_i| .
 
-    The questions about a record and a cluster of m are the record's edges in a spanning tree of m + 1 records: on
-    average :math:`2 - 2/(m+1)` if all pairs have the same distribution, and fewer if its own are less similar. It
-    applies to the uniform model, Dist-1 and Dist-2; a ValueError if F_g is above F_r somewhere.
-
-    O(distinct sizes squared). Not in the paper; it is derived in the chapter "Edge ordering". Sharper, but not in
-    closed form, is ``expected_queries(uniform(), sizes)``, the most for F_g ≤ F_r (Companion Theorem A10.4).
+    It applies to the uniform model, Dist-1 and Dist-2; a ValueError if F_g is above F_r somewhere. O(distinct sizes
+    squared). Not in the paper; it is derived in the chapter "Edge ordering". Sharper, but not in closed form, is
+    ``expected_queries(uniform(), sizes)``, the most for F_g ≤ F_r (Companion Theorem A10.4).
 
     Examples
     --------
@@ -247,9 +244,7 @@ def evidence_bound(model: SimilarityModel, sizes: ArrayLike, *, delta: float = 0
         \qquad m_i = |V_i|, \\
         & \le n - k + \binom k2 \Bigl(1 + \frac{\rho^2}{H^2}\Bigr) \le n + \frac{k^2}{2H^2} \end{aligned}
 
-    questions. When the record after r earlier ones of two clusters is placed, the wrong one of the two has at least as
-    much evidence as the right one with probability at most :math:`\rho^r`. With an error probability δ, the expected
-    number of questions up to the first wrong placement is at most
+    questions. With an error probability δ, the expected number of questions up to the first wrong placement is at most
 
     .. math:: \sum_i \sum_{s=1}^{m_i-1} \min\{1, e^L \rho^s\}
         + \sum_{i<j} \Bigl(1 + \sum_{r=2}^{m_i+m_j-1} \rho^r\Bigr) \le \frac{\binom k2 + k + kL}{H^2},
@@ -287,6 +282,7 @@ def evidence_bound(model: SimilarityModel, sizes: ArrayLike, *, delta: float = 0
     sizes, model = cluster_sizes(sizes), checks.model(model)
     different, many = np.unique(sizes, return_counts=True)
     records = different[:, None] + different[None, :]
+    # After r records of two clusters, the wrong one has as much evidence as the right one with probability ρ^r at most.
     each = 1 + _geometric_sum(model.hellinger2, records - 2.0)
     matches = _asked_matches(model.hellinger2, different, many, float(checks.probability(delta, "delta")))
     return float(matches + (_pairs_of_clusters(many) * each).sum())
