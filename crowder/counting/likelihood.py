@@ -104,9 +104,8 @@ def prob_wrong_first(model: SimilarityModel, right: int, wrong: int) -> np.ndarr
     .. math:: W(s, t) = \Pr(E'_t > E_s) + \frac t{s+t} \Pr(E'_t = E_s)
 
     for the evidence :math:`E_s`, the sum of :math:`\ln f_g/f_r` at s similarities drawn from f_g, and :math:`E'_t` at t
-    drawn from f_r; W(s, 0) = 0, and W(0, t) = 1 for t ≥ 1. Of two clusters with equal evidence, the one whose first
-    record arrived first is taken: in random order the first of s + t records is in the wrong cluster with probability
-    t/(s + t). Returns an array of shape (right + 1, wrong + 1), row s and column t.
+    drawn from f_r; W(s, 0) = 0, and W(0, t) = 1 for t ≥ 1. Of two clusters with equal evidence, the first to have
+    arrived is taken, in random order. Returns an array of shape (right + 1, wrong + 1), row s and column t.
     """
     right = checks.whole(right, "right", most=checks.MOST_RECORDS)
     wrong = checks.whole(wrong, "wrong", most=checks.MOST_RECORDS)
