@@ -89,12 +89,11 @@ def expected_queries(
 
     Examples
     --------
-    >>> from crowder.models import uniform
+    >>> from crowder.models import dist1, uniform
     >>> round(expected_queries(uniform(), [2, 1]), 9)  # two questions of three, unless both non-matches come first
     2.333333333
     >>> round(expected_queries(uniform(), [2, 1], "node"), 9)
     2.333333333
-    >>> from crowder.models import dist1
     >>> round(expected_queries(dist1(0.5), [30] * 5, "node"), 1)  # in random order, and by expected size
     299.5
     >>> round(expected_queries(dist1(0.5), [30] * 5, "node", arrival="expected size"), 1)
