@@ -133,8 +133,7 @@ def replay(strategy: Any, oracle: oracles.Crowd, labels: ArrayLike, *, budget: f
     r"""Run a strategy with an oracle that may err, and compare its clusters with the truth along the way.
 
     If a pairs of records are joined, m pairs match, and b do both, precision is b/a (1 if a = 0), recall is b/m and
-
-    .. math:: F_1 = \frac{2 b}{a + m} .
+    :math:`F_1 = 2b/(a + m)`.
 
     Parameters
     ----------
