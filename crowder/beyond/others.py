@@ -2,7 +2,8 @@ r"""Strategies with which the book compares `crowder.beyond.NoisyOrdering`, as `
 
 `MemberVotes`, `control_queries`, `hybrid_ordering` and `member_votes` are those of other papers; `edge_then_noisy` and
 `most_similar_once` are simple ones. Each but `MemberVotes`, an oracle for any ordering, is a generator: it asks a
-crowd, and yields its clusters from time to time.
+crowd, and yields its clusters (n,) from time to time. It raises a ValueError if an argument is out of its range, and a
+TypeError if the crowd is not callable, or an answer is neither True nor False.
 """
 
 from __future__ import annotations
@@ -35,8 +36,11 @@ BETA = 2.0
 #: The confidence required, in [½, 1), that two clusters differ. With ½ a single *no* is enough.
 CONFIDENCE = 0.95
 
-#: `member_votes` ends with this many second looks.
-LOOKS = 2
+#: θ: `hybrid_ordering` compares a record with clusters of at least this mean similarity.
+THETA = 0.3
+
+#: In `member_votes` so many members vote, and it ends with so many second looks.
+VOTES, LOOKS = 3, 2
 
 #: `most_similar_once` clusters its answers this many times, first after so many answers.
 TIMES, FIRST = 60, 10
@@ -229,7 +233,7 @@ def control_queries(
     yield label.copy()
 
 
-def hybrid_ordering(similarity: ArrayLike, crowd: Oracle, *, theta: float = 0.3, rng: Seed) -> Iterator[np.ndarray]:
+def hybrid_ordering(similarity: ArrayLike, crowd: Oracle, *, rng: Seed) -> Iterator[np.ndarray]:
     r"""Place records in clusters that are similar enough; then ask by falling similarity about what is open.
 
     Records v come in decreasing order of expected cluster size. Each is compared with clusters C for which
@@ -237,36 +241,28 @@ def hybrid_ordering(similarity: ArrayLike, crowd: Oracle, *, theta: float = 0.3,
     .. math:: \frac1{|C|} \sum_{u \in C} w(u, v) \ge \theta ,
 
     in decreasing order of the sum, by the most similar member, until an answer is *yes*, and with at most
-    :math:`\lceil \log_2 n \rceil` of them. Then edge ordering goes on from all answers.
+    :math:`\lceil \log_2 n \rceil` of them. Then edge ordering goes on from all answers. Yields the clusters (n,) before
+    each question, and at the end.
 
     Parameters
     ----------
     similarity : array_like
-        Symmetric (n, n), or condensed in ``pdist`` order; in [0, 1].
+        Symmetric (n, n), or condensed in ``pdist`` order; in [0, 1]. A ValueError if it is sparse.
     crowd : callable
-        ``crowd(i, j)`` answers; every answer is believed.
-    theta : float, keyword only
-        θ in [0, 1].
+        ``crowd(i, j)`` answers; every answer is believed. A TypeError if it or an answer has another form.
     rng : int or numpy.random.Generator, keyword only
         Breaks ties.
 
-    Yields
-    ------
-    ndarray of int64, shape (n,)
-        The clusters before each question, and at the end.
-
     See Also
     --------
-    crowder.EdgeOrdering : its second part.
     crowder.NodeOrdering : compares a record with all clusters.
     crowder.crowds.replay : compares the clusters with the truth.
 
     Notes
     -----
-    Source: Firmani, Saha and Srivastava, "Online Entity Resolution Using an Oracle", VLDB 2016, which leaves θ, the
-    number of clusters and the member open. Sums and means are rounded, so that equal ones are ties. O(n²), and O(n) for
-    each question. A ValueError is raised if the similarity is sparse, or an argument is out of its range; a TypeError
-    if the crowd is not callable, or an answer is neither True nor False.
+    Source: Firmani, Saha and Srivastava, "Online Entity Resolution Using an Oracle", VLDB 2016, which leaves θ (here
+    0.3), the number of clusters and the member open. Sums and means are rounded, so that equal ones are ties. O(n²),
+    and O(n) for each question.
 
     Examples
     --------
@@ -278,12 +274,12 @@ def hybrid_ordering(similarity: ArrayLike, crowd: Oracle, *, theta: float = 0.3,
     """
     pairs: Any = _complete(similarity)
     crowd = callable_oracle(crowd)
-    theta, rng = float(checks.probability(theta, "theta")), generator(rng, "random ties")
+    rng = generator(rng, "random ties")
     w, size, clusters = pairs.square(), pairs.sums.round(SIZE_DECIMALS), list[list[int]]()
     ordering = EdgeOrdering(pairs, rng=rng)
     for record in np.lexsort((rng.permutation(len(w)), -size)).tolist():
         sums = {number: w[record, cluster].sum().round(SIZE_DECIMALS) for number, cluster in enumerate(clusters)}
-        near = [number for number in sums if w[record, clusters[number]].mean().round(SIZE_DECIMALS) >= theta]
+        near = [number for number in sums if w[record, clusters[number]].mean().round(SIZE_DECIMALS) >= THETA]
         for number in sorted(near, key=lambda number: -sums[number])[: ceil(log2(len(w)))]:
             yield ordering.resolution.clusters
             member = clusters[number][w[record, clusters[number]].argmax()]
@@ -297,31 +293,25 @@ def hybrid_ordering(similarity: ArrayLike, crowd: Oracle, *, theta: float = 0.3,
     yield from _believing(ordering, crowd)
 
 
-def member_votes(similarity: Any, crowd: Oracle, *, votes: int = 3, rng: Seed) -> Iterator[np.ndarray]:
+def member_votes(similarity: Any, crowd: Oracle, *, rng: Seed) -> Iterator[np.ndarray]:
     """Edge ordering in which members of the two clusters vote, and two second looks at the end.
 
-    An answer is the majority of what the crowd says of up to `votes` pairs between the clusters of the two records.
+    An answer is the majority of what the crowd says of up to three pairs between the clusters of the two records.
+    Yields the clusters (n,) before each question of edge ordering, at its end, and after each second look, in which
+    records move and clusters are joined.
 
     Parameters
     ----------
     similarity : array_like or scipy.sparse matrix
-        Symmetric (n, n), condensed in ``pdist`` order, or sparse with the candidate pairs stored; in [0, 1].
+        Symmetric (n, n), condensed in ``pdist`` order, or sparse with the candidate pairs stored; in [0, 1],
+        otherwise a ValueError.
     crowd : callable
-        ``crowd(i, j)`` answers; no pair is asked twice.
-    votes : int, keyword only
-        An odd number.
+        ``crowd(i, j)`` answers; no pair is asked twice. A TypeError as by `hybrid_ordering`.
     rng : int or numpy.random.Generator, keyword only
         Breaks ties, and chooses who votes in a second look.
 
-    Yields
-    ------
-    ndarray of int64, shape (n,)
-        The clusters before each question of edge ordering, at its end, and after each second look, in which records
-        move and clusters are joined.
-
     See Also
     --------
-    crowder.EdgeOrdering : the same with single answers.
     crowder.beyond.NoisyOrdering : asks several questions only where they are needed.
     crowder.crowds.replay : compares the clusters with the truth.
 
@@ -329,8 +319,7 @@ def member_votes(similarity: Any, crowd: Oracle, *, votes: int = 3, rng: Seed) -
     -----
     Source: Mazumdar and Saha (AAAI 2017), section "System model", whose remedy it is for errors that stay with a pair.
     The second looks, and which members vote (`MemberVotes`), are chosen here. O(n) for each question besides edge
-    ordering. A ValueError is raised if the similarity or the number of votes is not one of these; a TypeError as by
-    `hybrid_ordering`.
+    ordering.
 
     Examples
     --------
@@ -344,7 +333,7 @@ def member_votes(similarity: Any, crowd: Oracle, *, votes: int = 3, rng: Seed) -
     (array([0, 0, 0, 1, 1, 1, 1, 1]), array([1, 1, 1, 1, 0, 0, 0, 0]))
     """
     ordering = EdgeOrdering(similarity, rng=rng)
-    members = MemberVotes(crowd, votes, ordering, early=False)
+    members = MemberVotes(crowd, VOTES, ordering, early=False)
     yield from _believing(ordering, members)
     clusters, rng = ordering.resolution.clusters, generator(rng, "the choice of members")
     for _ in range(LOOKS):
@@ -355,31 +344,25 @@ def member_votes(similarity: Any, crowd: Oracle, *, votes: int = 3, rng: Seed) -
 def edge_then_noisy(similarity: Any, crowd: Oracle, *, rng: Seed) -> Iterator[np.ndarray]:
     """Edge ordering to its end; then noisy ordering, which starts from its answers.
 
+    Yields the clusters (n,) before each question of edge ordering and at its end; then those of noisy ordering.
+
     Parameters
     ----------
     similarity : array_like or scipy.sparse matrix
         Symmetric (n, n), condensed in ``pdist`` order, or sparse with the candidate pairs stored; in [0, 1].
-    crowd : callable
-        ``crowd(i, j)`` answers.
-    rng : int or numpy.random.Generator, keyword only
-        Breaks ties, and draws starts of the search for clusters.
-
-    Yields
-    ------
-    ndarray of int64, shape (n,)
-        The clusters before each question of edge ordering and at its end; then those of noisy ordering.
+        A ValueError if it is none of these, or there are more than 4,000 records.
+    crowd, rng
+        As for `most_similar_once`.
 
     See Also
     --------
-    crowder.EdgeOrdering : the first part.
     crowder.beyond.NoisyOrdering : the second part, which may also begin.
     crowder.crowds.replay : compares the clusters with the truth.
 
     Notes
     -----
     The cost is that of the two parts. The book's own: where the most similar pair is better evidence than a sum, edge
-    ordering finds most matches early, and noisy ordering then corrects its errors. A ValueError is raised if the
-    similarity is none of these, or there are more than 4,000 records; a TypeError as by `hybrid_ordering`.
+    ordering finds most matches early, and noisy ordering then corrects its errors.
 
     Examples
     --------
@@ -411,38 +394,31 @@ def most_similar_once(
 ) -> Iterator[np.ndarray]:
     r"""Ask about all pairs by falling similarity, each once; now and then, find the likeliest clusters.
 
-    With :math:`e_+` the probability of a *yes* about a non-match and :math:`e_-` that of a *no* about a match, a *yes*
-    is :math:`\ln \frac{1 - e_-}{e_+}` nats of evidence for a match, a *no* :math:`\ln \frac{e_-}{1 - e_+}`, and a pair
-    that was not asked about counts as `unasked` nats. The likeliest clusters have the largest sum of evidence within
-    clusters; both rates are learned from them in turn.
+    An answer is evidence as in `control_queries`, and a pair that was not asked about counts as `unasked` nats. The
+    likeliest clusters have the largest sum of evidence within clusters; both rates of error are learned from them in
+    turn. Yields every record alone, and then the clusters (n,) after 10, ..., n(n-1)/2 answers, numbers that grow by a
+    constant factor.
 
     Parameters
     ----------
     similarity : array_like
-        Symmetric (n, n), or condensed in ``pdist`` order; in [0, 1].
+        Symmetric (n, n), or condensed in ``pdist`` order; in [0, 1]. A ValueError if it is sparse.
     crowd : callable
-        ``crowd(i, j)`` answers.
+        ``crowd(i, j)`` answers. A TypeError as by `hybrid_ordering`.
     unasked : float, keyword only
-        At most 0. On the book's real crowds, the default has the largest area under F1 of values from 0 to -1.
+        At most 0, otherwise a ValueError. On the book's real crowds, the default has the largest area under F1 of
+        values from 0 to -1.
     rng : int or numpy.random.Generator, keyword only
         Breaks ties, and draws starts of the search for clusters.
 
-    Yields
-    ------
-    ndarray of int64, shape (n,)
-        Every record alone, and then the clusters after 10, ..., n(n-1)/2 answers, numbers that grow by a constant
-        factor.
-
     See Also
     --------
-    crowder.beyond.NoisyOrdering : chooses each question by what is still in doubt.
     crowder.beyond.resolve : clusters from answers that exist already.
     crowder.crowds.replay : compares the clusters with the truth.
 
     Notes
     -----
     A simple strategy to compare others with, of no paper. 60 searches for clusters, of O(n²) for each of their rounds.
-    A ValueError is raised if the similarity is sparse, or `unasked` is above 0; a TypeError as by `hybrid_ordering`.
 
     Examples
     --------

@@ -66,10 +66,11 @@ def test_true_answers_lead_to_the_truth(strategy, labels, seed):
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("theta", [0.2, 0.3, 0.5])
-def test_hybrid_ordering_places_records_and_asks_about_the_rest(theta, seed):
+def test_hybrid_ordering_places_records_and_asks_about_the_rest(theta, seed, monkeypatch):
+    monkeypatch.setattr(others, "THETA", theta)
     labels, w = drawn(seed, k=9)
     n, log_of, clusters, placed = len(labels), Log(labels, seed), [], []
-    *_, found = hybrid_ordering(w, log_of, theta=theta, rng=seed)
+    *_, found = hybrid_ordering(w, log_of, rng=seed)
     w = square(w, n)
     for v in sorted(range(n), key=lambda v: -sum(w[v])):
         near = [c for c in clusters if sum(w[v][u] for u in c) / len(c) >= theta]
@@ -90,9 +91,9 @@ def test_hybrid_ordering_places_records_and_asks_about_the_rest(theta, seed):
 def test_member_votes_are_edge_ordering_and_two_second_looks():
     labels, w = drawn(3)
     log_of, crowd = Log(labels, 3), Log(labels, 3)
-    *_, before, once, twice = member_votes(w, log_of, votes=5, rng=5)
+    *_, before, once, twice = member_votes(w, log_of, rng=5)
     ordering, rng = cr.EdgeOrdering(w, rng=5), np.random.default_rng(5)
-    members = MemberVotes(crowd, 5, ordering, early=False)
+    members = MemberVotes(crowd, 3, ordering, early=False)
     assert before.tolist() == ordering.run(members).clusters.tolist()
     for found in (once, twice):
         before = members.second_look(before, rng=rng)
