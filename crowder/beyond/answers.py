@@ -23,12 +23,11 @@ SAID = {
 class Answers:
     """Any number of answers for each pair of records, by any number of workers; they may contradict one another.
 
-    A ValueError if `n` is negative, a TypeError if it is not a whole number.
-
     Parameters
     ----------
     n : int, optional
-        The number of records, which are 0, ..., n - 1. By default, as many as the answers name.
+        The number of records, which are 0, ..., n - 1. By default, as many as the answers name. A ValueError if it is
+        negative, a TypeError if it is not a whole number.
 
     Attributes
     ----------
@@ -77,14 +76,13 @@ class Answers:
     def read(cls, rows: Any, n: int | None = None) -> Answers:
         """The answers in a table.
 
-        A ValueError or TypeError if a column is missing, or a row has another length or is refused by `add`. The
-        message names the row, from 0, and its content.
-
         Parameters
         ----------
         rows : DataFrame or iterable of tuple
             A table with columns ``left``, ``right``, ``answer`` and, optionally, ``worker``; or tuples ``(i, j, said)``
-            or ``(i, j, said, worker)``. Values as in `add`, but in a table None is a missing value, which is an error.
+            or ``(i, j, said, worker)``. Values as in `add`, but in a table None is a missing value, which is an error. A
+            ValueError or TypeError if a column is missing, or a row has another length or is refused by `add`; it names
+            the row, from 0, and its content.
         n : int, optional
             The number of records.
 
@@ -124,17 +122,14 @@ class Answers:
     def add(self, i: int, j: int, said: Any, worker: Hashable = None) -> None:
         """Add an answer. If it is refused, what was added before stays as it was.
 
-        A ValueError if a record is negative or unknown, both are the same, or `said` has another form; a TypeError
-        if a record is not a whole number, or the worker is not hashable.
-
         Parameters
         ----------
         i, j : int
-            Two different records.
+            Two different records: a ValueError if one is negative or unknown, a TypeError if it is not a whole number.
         said : bool, str, int or None
-            True, "yes" or 1; False, "no" or 0; None or "unsure". Text in upper or lower case.
+            True, "yes" or 1; False, "no" or 0; None or "unsure". Text in upper or lower case. Otherwise a ValueError.
         worker : hashable, optional
-            Who gave the answer. By default, one worker without a name.
+            Who gave the answer. By default, one worker without a name. A TypeError if it is not hashable.
         """
         i, j = (checks.whole(record, "a record", most=checks.MOST_RECORDS - 1) for record in (i, j))
         if self._n is not None and max(i, j) >= self._n:
@@ -166,30 +161,23 @@ class Answers:
 
     @property
     def pairs(self) -> np.ndarray:
-        return _fixed(list(self._index), np.int64).reshape(-1, 2)
+        return checks.owned(np.array(list(self._index), np.int64).reshape(-1, 2))
 
     @property
     def pair(self) -> np.ndarray:
-        return _fixed(self._votes[0], np.int64)
+        return checks.owned(np.asarray(self._votes[0], np.int64))
 
     @property
     def yes(self) -> np.ndarray:
-        return _fixed(self._votes[1], bool)
+        return checks.owned(np.asarray(self._votes[1], bool))
 
     @property
     def worker(self) -> np.ndarray:
-        return _fixed(self._votes[2], np.int64)
+        return checks.owned(np.asarray(self._votes[2], np.int64))
 
     @property
     def workers(self) -> list[Hashable]:
         return list(self._code)
-
-
-def _fixed(values: Any, kind: type) -> np.ndarray:
-    """A read-only array of these values."""
-    made: np.ndarray = np.array(values, dtype=kind)
-    made.setflags(write=False)
-    return made
 
 
 NAMES = ("left", "right", "answer", "worker")
