@@ -25,15 +25,7 @@ from scipy.special import expit
 
 from crowder import checks
 from crowder.beyond.audit import Audit, refuse_unasked
-from crowder.beyond.evidence import (
-    CERTAIN,
-    SETTLED,
-    UNIT,
-    absorb,
-    log_ratios,
-    step_of,
-    sum_evidence,
-)
+from crowder.beyond.evidence import CERTAIN, SETTLED, UNIT, absorb, log_ratios, step_of, sum_evidence
 from crowder.models import SimilarityModel, common_steps
 from crowder.orderings import Ordering
 from crowder.pairs import unpack
@@ -103,23 +95,19 @@ class Stopping(Ordering):
     Parameters
     ----------
     ordering : Ordering
-        An ordering that has not asked yet, with all pairs as candidates. It must not be used separately afterwards.
+        An ordering with all pairs as candidates, otherwise a TypeError; a ValueError if it has already asked, lacks
+        pairs, joins records without a question, or is a `Stopping` or an `Audit`. It must not be used separately
+        afterwards.
     model : SimilarityModel
-        f_g and f_r.
+        f_g and f_r; otherwise a TypeError.
     delta : float, keyword only
-        δ in [0, 1): the probability with which the run may miss anything. With 0 it asks all that the ordering asks.
+        δ in [0, 1), otherwise a ValueError: the probability with which the run may miss anything. With 0 it asks all
+        that the ordering asks.
     odds : float, keyword only
         o, an upper bound on the prior odds: how many times more probable it is, before similarities are seen, that a
         component is part of a given entity than that it is an entity of its own. By default the number of records. Odds
-        that are too high cost a few questions; with odds that are too low more is missed than stated.
-
-    Raises
-    ------
-    TypeError
-        If `ordering` is not an ordering, or `model` not a model.
-    ValueError
-        If the ordering has already asked, lacks pairs, joins records without a question, or is a `Stopping` or an
-        `Audit`; or if a number is out of range.
+        that are too high cost a few questions; with odds that are too low more is missed than stated. A ValueError
+        unless they are greater than 0.
 
     See Also
     --------
