@@ -80,9 +80,9 @@ class Answers:
         ----------
         rows : DataFrame or iterable of tuple
             A table with columns ``left``, ``right``, ``answer`` and, optionally, ``worker``; or tuples ``(i, j, said)``
-            or ``(i, j, said, worker)``. Values as in `add`, but in a table None is a missing value, which is an error. A
-            ValueError or TypeError if a column is missing, or a row has another length or is refused by `add`; it names
-            the row, from 0, and its content.
+            or ``(i, j, said, worker)``. Values as in `add`, but in a table None is a missing value, which is an error.
+            A ValueError or TypeError names the row, from 0, and its content, if it has another length or `add` refuses
+            it. A ValueError if a column is missing.
         n : int, optional
             The number of records.
 
