@@ -79,8 +79,7 @@ def limits(alpha: float, most: int) -> np.ndarray:
 
 class Draws:
     """Draws without replacement. `hits` of them showed a match; `runs` are successive ones that did not: the matches
-    found before, the pairs that the first was drawn from, and how many draws.
-    """
+    found before, the pairs that the first was drawn from, and how many draws."""
 
     def __init__(self) -> None:
         self.runs, self.hits = list[list[int]](), 0
@@ -149,8 +148,6 @@ class Audited(Resolution):
 
     Attributes
     ----------
-    queries, answers, clusters
-        As in a `Resolution`.
     found : int
         Matching pairs of records found, among those that count (see `among`).
     missed : int
@@ -217,27 +214,18 @@ class Audit(Ordering):
     Parameters
     ----------
     ordering : Ordering
-        Any ordering that has not asked yet, including a `Stopping`. It must not be used separately afterwards.
+        Any ordering, including a `Stopping`, otherwise a TypeError; a ValueError if it has already asked, is an `Audit`
+        or joins records without a question. It must not be used separately afterwards.
     recall : float, keyword only
-        The recall wanted, τ in (0, 1): the share of the matching pairs of records that is found, among the candidate
-        pairs.
+        The recall wanted, τ in (0, 1), otherwise a ValueError: the share of the matching candidate pairs that is found.
     confidence : float, keyword only
-        1 - α in (0, 1): a lower bound on the probability, over the draws, that the recall is at least the certified
-        one.
+        1 - α in (0, 1), otherwise a ValueError: a lower bound on the probability, over the draws, that the recall is at
+        least the certified one.
     rng : int or numpy.random.Generator, keyword only
-        Draws the pairs.
-
-    Raises
-    ------
-    TypeError
-        If `ordering` is not an ordering, or an argument has another type.
-    ValueError
-        If the ordering has already asked, is an `Audit` or joins records without a question; or a number is out of its
-        range.
+        Draws the pairs. A TypeError if it has another type.
 
     See Also
     --------
-    crowder.beyond.Audited : what its run returns.
     crowder.beyond.audit.audit_cost : what the audit will cost, before anything is asked.
     crowder.beyond.Stopping : stops according to a model of the similarities.
 
@@ -280,12 +268,9 @@ class Audit(Ordering):
     """
 
     def __init__(self, ordering: Ordering, *, recall: float = 0.95, confidence: float = 0.95, rng: Seed) -> None:
-        checks.kind(ordering, Ordering, "ordering must be an edge, node, evidence or other ordering")
         if isinstance(ordering, Audit):
             raise ValueError("ordering must not be an Audit itself")
-        refuse_unasked(ordering)
-        if ordering.n_queries or ordering._pending is not None:
-            raise ValueError("ordering must not have asked any question yet")
+        check_fresh(ordering)
         self.target, self.confidence = _target(recall), float(inside(confidence, "confidence"))
         self.ordering = ordering  # which knows what this run has used, and nothing else
         self._begin(ordering._candidates)
@@ -344,8 +329,7 @@ class Audit(Ordering):
         return self._misses >= self._patience
 
     def _refill(self) -> None:
-        """Pairs in random order, without those that were settled meanwhile, which leaves the order of the others
-        random."""
+        """Pairs in random order; to leave out those that were settled meanwhile keeps the others in random order."""
         known = self.ordering._knowledge
         if self._listed:
             self._pool = open_pairs(self._pool[self._at[0] :], known.component, known.table)
@@ -444,11 +428,14 @@ class Audit(Ordering):
                        "all pairs" if self.every_pair else "candidate pairs")  # fmt: skip
 
 
-def refuse_unasked(ordering: Ordering) -> None:
-    """A ValueError if the ordering joins records without a question: the guarantees here are about answers."""
+def check_fresh(ordering: Any) -> None:
+    """An ordering that has not asked, and joins no records without a question: the guarantees are about answers."""
+    checks.kind(ordering, Ordering, "ordering must be an edge, node, evidence or other ordering")
     if ordering.joins_unasked:
         name = type(ordering).__name__
         raise ValueError(f"ordering must join records by answers only, but {name} joins some without a question")
+    if ordering.n_queries or ordering._pending is not None:
+        raise ValueError("ordering must not have asked any question yet")
 
 
 def inside(value: Any, name: str) -> Any:

@@ -24,7 +24,7 @@ import numpy as np
 from scipy.special import expit
 
 from crowder import checks
-from crowder.beyond.audit import Audit, refuse_unasked
+from crowder.beyond.audit import Audit, check_fresh
 from crowder.beyond.evidence import CERTAIN, SETTLED, UNIT, absorb, log_ratios, step_of, sum_evidence
 from crowder.models import SimilarityModel, common_steps
 from crowder.orderings import Ordering
@@ -44,8 +44,6 @@ class Stopped(Resolution):
 
     Attributes
     ----------
-    queries, answers, clusters
-        As in a `Resolution`; they depend only on the crowd's answers.
     declared : ndarray of int64, shape (d, 2)
         The open pairs of clusters, given by a record of each: if the run ends here, they are declared different.
     chance : ndarray of float64, shape (d,)
@@ -146,12 +144,9 @@ class Stopping(Ordering):
     """
 
     def __init__(self, ordering: Ordering, model: SimilarityModel, *, delta: float, odds: float | None = None) -> None:
-        checks.kind(ordering, Ordering, "ordering must be an edge, node, evidence or other ordering")
         if isinstance(ordering, (Stopping, Audit)):  # what is left out here would be answers in an audit
             raise ValueError(f"ordering must not be an audit or a stopping ordering itself, not {ordering!r}")
-        refuse_unasked(ordering)
-        if ordering.n_queries or ordering._pending is not None:
-            raise ValueError("ordering must not have asked any question yet")
+        check_fresh(ordering)
         if not ordering.every_pair:
             raise ValueError("ordering must have every pair as a candidate: give it a dense or condensed similarity")
         checks.model(model)
