@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import log
 from typing import Any
 
@@ -18,19 +18,9 @@ from numpy.typing import ArrayLike
 from scipy.optimize import isotonic_regression
 
 from crowder import checks
+from crowder.beyond import clustering
 from crowder.beyond.answers import Answers
-from crowder.beyond.clustering import (
-    certainty,
-    correlation,
-    improve,
-    likeliest,
-    most,
-    most_urgent,
-    probable,
-    sums_tell,
-    tally,
-    weak_cuts,
-)
+from crowder.beyond.clustering import correlation, improve, likeliest, sums_tell, tally
 from crowder.beyond.errors import ErrorRates, informative, learn_errors
 from crowder.checks import Seed, Shown
 from crowder.oracles import Crowd, answer_and_worker, begin, callable_oracle, checked, two_records
@@ -39,9 +29,8 @@ from crowder.resolution import by_first_record
 
 __all__ = ["NoisyOrdering", "Resolved", "resolve"]
 
-
-#: Limits of the correlation of similarities. An undamped sum outweighs every answer; one that is damped to its mean
-#: joins no clusters, however many of their records are alike, before there is an answer for each two.
+#: Limits of the correlation of similarities: an undamped sum outweighs every answer, and one that is damped to its mean
+#: joins no clusters before there is an answer for each two records.
 CORRELATIONS = 0.2, 0.8
 
 #: Inside clusters a similarity counts with 2 (1 - γ) / (this + m), where m is the size of the larger cluster of its two
@@ -51,8 +40,7 @@ INSIDE = 10
 #: An additional cluster gains this share of the prior log-odds against a match.
 PARSIMONY = 0.4
 
-#: The largest number of records. A question takes 5, 28, 153 and 710 ms with 465, 1,000, 2,000 and 4,000, and 4,000
-#: take 2.2 GB.
+#: The largest number of records.
 MOST_RECORDS = 4000
 
 #: Rates and similarities are learned after this many answers, and again whenever their number has grown by this factor.
@@ -82,18 +70,14 @@ class Resolved:
         The cluster of each record, numbered in order of their first record.
     given_others : ndarray of float64, shape (n,)
         The probability that a record belongs where it is, *if all others are where they belong*; too high where others
-        are misplaced as well (the chapter *Real crowds* of the book has a reliability curve). If the rates were
-        learned, it is multiplied by the probability that the answers are not noise, which is judged by how often they
-        contradict the clusters (`crowder.beyond.errors.informative`).
+        are misplaced as well. If the rates were learned, it is multiplied by the probability that the answers are not
+        noise (`crowder.beyond.errors.informative`).
     errors : ErrorRates
         The rates of error, given or learned.
-    n_answers : int
-        The number of answers.
 
     See Also
     --------
     crowder.beyond.resolve : makes it from answers.
-    crowder.beyond.NoisyOrdering : makes it while it asks.
 
     Examples
     --------
@@ -105,7 +89,6 @@ class Resolved:
     clusters: np.ndarray
     given_others: np.ndarray
     errors: ErrorRates
-    n_answers: int
 
     def __post_init__(self) -> None:
         for name in ("clusters", "given_others"):
@@ -151,16 +134,14 @@ class NoisyOrdering(Shown):
     --------
     crowder.beyond.resolve : clusters from answers that exist already.
     crowder.EdgeOrdering : for a crowd that never errs.
-    crowder.beyond.ErrorRates : what an answer is worth.
 
     Notes
     -----
     *Similarities* count twice. Across clusters, the probability that a pair of a given rank matches is learned from the
-    pairs decided so far; its log-odds are summed and damped by a correlation γ. This is the intraclass correlation of
-    the log-odds that a record has with the records of another cluster, within the limits `CORRELATIONS`, the upper one
-    as long as every record is alone. Inside clusters they count little (`INSIDE`), and never more than a few
-    answers. Whether sums or the most similar pair tell a record's cluster from others is compared at each update, over
-    pairs without an answer (`crowder.beyond.clustering.sums_tell`).
+    pairs decided so far; its log-odds are summed and damped by their intraclass correlation γ, within the limits
+    `CORRELATIONS`. Inside clusters they count little (`INSIDE`), and never more than a few answers. Whether sums or the
+    most similar pair tell a record's cluster from others is compared at each update, over pairs without an answer
+    (`crowder.beyond.clustering.sums_tell`).
 
     *Learning:* error rates, similarities and γ are learned anew whenever the number of answers has grown by a tenth,
     error rates as if the clusters were right: so they rise only where answers contradict one another. Then all records
@@ -228,11 +209,7 @@ class NoisyOrdering(Shown):
     # --- what is learned ----------------------------------------------------------------------------------------------
 
     def _learn_errors(self) -> None:
-        """The error rates given, or learned from the answers as if the clusters were right.
-
-        An answer that no other one checks agrees with the clusters that follow from it, so it counts as right: rates
-        rise only where answers contradict one another.
-        """
+        """The error rates given, or learned from the answers as if the clusters were right."""
         i, j = self._table.pairs.T
         self.errors = self._given or learn_errors(self._table, (self._labels[i] == self._labels[j]).astype(float))
         self._s[i, j] = self._s[j, i] = self.errors.evidence(self._table)
@@ -271,7 +248,7 @@ class NoisyOrdering(Shown):
         self._answered, self._similar, self._unasked = (
             tally(values, self._labels) for values in (self._s, self._e, self._free)
         )
-        self._nearest = self._similar if self._by_sums else most(self._e, self._labels)  # unused by sums
+        self._nearest = self._similar if self._by_sums else clustering.most(self._e, self._labels)  # unused by sums
 
     @property
     def _cost(self) -> float:
@@ -287,8 +264,8 @@ class NoisyOrdering(Shown):
         """Learn rates and similarities from all answers, and cluster all records again."""
         self._update_at = int(self.n_answers * GROWTH) + 1
         weak, _, parent, order = self._weak_cuts()
-        chance = probable(self._answered, self._similar, self._size, self._labels, self._base, self.correlation, weak,
-                          parent, order)  # fmt: skip
+        chance = clustering.probable(self._answered, self._similar, self._size, self._labels, self._base,
+                                     self.correlation, weak, parent, order)  # fmt: skip
         self._learn_errors()
         self._learn_similarities(chance)
         self._cluster(starts)
@@ -320,14 +297,12 @@ class NoisyOrdering(Shown):
         return self._pending
 
     def tell(self, pair: tuple[int, int], same: bool | None, worker: Hashable = None) -> None:
-        """Keep the answer to the open question.
-
-        A ValueError if the pair is not the open question; otherwise errors as in `learn`. Nothing is then kept.
+        """Keep the answer to the open question. Nothing is kept if there is an error, here or in `learn`.
 
         Parameters
         ----------
         pair : tuple of int
-            The pair that `ask` returned, in either order.
+            The pair that `ask` returned, in either order; otherwise a ValueError.
         same : bool or None
             None means unsure: an answer that was paid for, but is no evidence.
         worker : hashable, optional
@@ -366,15 +341,10 @@ class NoisyOrdering(Shown):
     def run(self, oracle: Crowd, budget: int | None = None) -> np.ndarray:
         """Ask `oracle` until nothing is left to ask, or until there are `budget` answers in all; return `clusters`.
 
-        A TypeError if `oracle` is not callable or an answer has another form; the answers before it are kept, and
-        `run` can be called again.
-
-        Parameters
-        ----------
-        oracle : callable
-            ``oracle(i, j)`` returns True, False, None (unsure), or a tuple of one of these and the worker. If it has a
-            method ``vote``, that is called, with the number 0: no pair is asked about twice (`crowder.oracles`).
-        budget : int, optional
+        ``oracle(i, j)`` returns True, False, None (unsure), or a tuple of one of these and the worker. If it has a
+        method ``vote``, that is called, with the number 0: no pair is asked about twice (`crowder.oracles`). A
+        TypeError if it is not callable or an answer has another form; the answers before it are kept, and `run` can be
+        called again.
         """
         begin(callable_oracle(oracle), self)
         most = None if budget is None else checks.whole(budget, "budget")
@@ -400,15 +370,10 @@ class NoisyOrdering(Shown):
             self._free[x, y] = False
 
     def take(self, answers: Answers) -> None:
-        """Learn from answers that exist already, in their order, until the clusters no longer change.
+        """Learn from `Answers` about any pairs, in their order, until the clusters no longer change.
 
-        A ValueError if they name records that do not exist, a TypeError if they are not `Answers`; nothing is then
-        learned.
-
-        Parameters
-        ----------
-        answers : Answers
-            They may be about any pairs. Those that are unsure are not taken: they are no evidence.
+        Those that are unsure are not taken: they are no evidence. A ValueError if they name records that do not exist,
+        a TypeError if they are not `Answers`; nothing is then learned.
         """
         checks.kind(answers, Answers, "answers must be Answers")
         if answers.n > self.n:
@@ -441,12 +406,13 @@ class NoisyOrdering(Shown):
 
     def _weak_cuts(self) -> tuple:
         order_by = self._s - 1e-9 * self._rank
-        return weak_cuts(self._s, self._e, self._labels, self._base, self.correlation, order_by)
+        return clustering.weak_cuts(self._s, self._e, self._labels, self._base, self.correlation, order_by)
 
     def _across(self, fitted: bool = False) -> tuple[tuple[int, int] | None, float]:
         """The question about the most urgent pair of clusters, and its urgency."""
-        a, b, urgency = most_urgent(self._answered, self._similar, self._nearest, self._unasked, self._size, self._base,
-                                    self.correlation, self._least, self._by_sums, fitted)  # fmt: skip
+        a, b, urgency = clustering.most_urgent(
+            self._answered, self._similar, self._nearest, self._unasked, self._size, self._base, self.correlation,
+            self._least, self._by_sums, fitted)  # fmt: skip
         if a == -1:
             return None, urgency
         return self._closest(*(np.flatnonzero(self._labels == name) for name in (a, b))), urgency
@@ -486,30 +452,27 @@ class NoisyOrdering(Shown):
     @property
     def resolved(self) -> Resolved:
         """The clusters so far, and how well each record fits where it is if all others are right."""
-        given_others = certainty(self._s, self._e, self._base, self.correlation, self.clusters)
+        given_others = clustering.certainty(self._s, self._e, self._base, self.correlation, self.clusters)
         seen = 1.0 if self._given else informative(self._table, self._labels)
-        return Resolved(self.clusters, seen * given_others, self.errors, self.n_answers)
+        return Resolved(self.clusters, seen * given_others, self.errors)
 
 
 def resolve(answers: Any, similarity: Any = None, *, n: int | None = None, rng: Seed) -> Resolved:
     """The likeliest clusters, given answers that exist already.
 
-    A ValueError or TypeError as by `Answers.read` and `NoisyOrdering`; or if `n` is not that of the similarity.
-
     Parameters
     ----------
     answers : Answers, DataFrame or iterable of tuple
-        As `Answers.read` takes them: the numbers of two records, "yes", "no" or "unsure", and perhaps the worker.
+        As `Answers.read` takes them, with its errors: the numbers of two records, "yes", "no" or "unsure", and perhaps
+        the worker.
     similarity : array_like, optional
-        Symmetric (n, n), or condensed in ``pdist`` order; in [0, 1]. It helps where the answers leave doubt.
+        Symmetric (n, n), or condensed in ``pdist`` order; in [0, 1]. It helps where the answers leave doubt. Errors are
+        those of `NoisyOrdering`.
     n : int, keyword only
-        The number of records. By default that of the similarity, otherwise one more than the largest one named.
+        The number of records; a ValueError if it is not that of the similarity, the default. Without a similarity one
+        more than the largest one named.
     rng : int or numpy.random.Generator, keyword only
         Draws the starts of the search.
-
-    Returns
-    -------
-    Resolved
 
     See Also
     --------
@@ -522,9 +485,6 @@ def resolve(answers: Any, similarity: Any = None, *, n: int | None = None, rng: 
     round, with a answers; memory O(n²). Somebody chose the pairs, perhaps because they are alike: without similarities,
     the share of matches among them is the prior of a match, and clusters that nobody compared with a record are not
     taken for its own.
-
-    If the answers contradict the clusters as often as if they had nothing to do with the records, the clusters are
-    still the likeliest if they have, but ``given_others`` is small.
 
     Examples
     --------
@@ -552,4 +512,4 @@ def resolve(answers: Any, similarity: Any = None, *, n: int | None = None, rng: 
     values: Any = np.zeros((records, records)) if similarity is None else similarity
     ordering = NoisyOrdering(values, rng=rng)
     ordering.take(answers)
-    return replace(ordering.resolved, n_answers=len(answers))
+    return ordering.resolved

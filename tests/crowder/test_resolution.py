@@ -50,7 +50,7 @@ def made():
     found = [
         cr.Resolution(*asked), cr.beyond.Stopped(*asked, declared=pairs, chance=share), cr.beyond.Audited(*asked),
         cr.beyond.Placed(*asked, accepted=pairs, after=after), cr.Truth(clusters),
-        cr.beyond.Resolved(clusters, share, cr.beyond.ErrorRates(0.1, 0.1), 1),
+        cr.beyond.Resolved(clusters, share, cr.beyond.ErrorRates(0.1, 0.1)),
         cr.datasets.Dataset("three", values, clusters), cr.crowds.Crowd("three", values, clusters, votes=votes),
     ]  # fmt: skip
     return found, (*asked, share, after, values, votes)
