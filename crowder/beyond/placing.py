@@ -3,8 +3,7 @@ r"""Placing ordering: on strong evidence, a record joins a cluster without a que
 The evidence that a record belongs to a cluster is the sum of :math:`\ln \ell(w)` over its similarities w to the
 members. With known densities :math:`\ell = f_g/f_r`. Otherwise :math:`\ell` is computed from the upper ends of
 confidence bands for both, and so small that a wrong cluster has evidence T with probability at most :math:`e^{-T}`,
-whatever the densities are. `simulate_placing` draws the counts of a run alone, for more records than fit in a matrix.
-It goes beyond the paper.
+whatever the densities are. It goes beyond the paper.
 """
 
 from __future__ import annotations
@@ -50,8 +49,6 @@ class Placed(Resolution):
 
     Attributes
     ----------
-    queries, answers, clusters
-        As in a `Resolution`. The clusters are those of the answers and the accepted pairs together.
     accepted : ndarray of int64, shape (a, 2)
         In order, each record that was placed without a question, and the first record of the cluster that it joined.
     after : ndarray of int64, shape (a,)
@@ -107,32 +104,23 @@ class PlacingOrdering(Ordering):
     Parameters
     ----------
     similarity : array_like
-        Symmetric (n, n), or condensed in ``pdist`` order; in [0, 1]. Every pair is a candidate.
+        Symmetric (n, n), or condensed in ``pdist`` order; in [0, 1], otherwise a ValueError. Every pair is a candidate.
     model : SimilarityModel, optional
-        f_g and f_r. The evidence is :math:`\ln f_g/f_r`, and :math:`x = H^2`, up to rounding to the safe side. Without
-        a model nothing is assumed of them: the evidence is learned (see Notes).
+        f_g and f_r; a TypeError if it is another object. The evidence is :math:`\ln f_g/f_r`, and :math:`x = H^2`, up
+        to rounding to the safe side. Without a model nothing is assumed of them: the evidence is learned (see Notes).
     delta : float, keyword only
         δ in [0, 1]: an upper bound on the probability that any record is placed wrongly. With 0, every record is asked
-        about; this needs a model.
+        about. A ValueError if it is out of its range, or 0 without a model.
     bins : int or array_like, keyword only
-        Without a model: the number of bins of equal width in which similarities are counted, or the edges between bins,
-        rising inside (0, 1). They have to be chosen before the similarities are seen.
+        Without a model: the number of bins of equal width in which similarities are counted, 1 to 10,000, or the edges
+        between bins, rising inside (0, 1); otherwise a ValueError. They have to be chosen before the similarities are
+        seen.
     rng : int or numpy.random.Generator, keyword only
-        Gives the order of the records.
-
-    Raises
-    ------
-    ValueError
-        If the similarity is not one of these, `rng` is missing, `delta` is out of its range, or 0 without a model; or
-        if `bins` is neither a number from 1 to 10,000 nor edges.
-    TypeError
-        If `model` is not a model.
+        Gives the order of the records. A ValueError if it is missing.
 
     See Also
     --------
-    crowder.evidence_bound : the expected number of questions, if the densities are known.
     crowder.beyond.EvidenceOrdering : asks until every pair is settled by answers.
-    crowder.beyond.Placed : what a run returns.
     crowder.beyond.simulate_placing : how many questions it asks about more records than fit in a matrix.
 
     Notes
@@ -147,8 +135,8 @@ class PlacingOrdering(Ordering):
     allows: on cora, with δ = 0.1 and no model, about a quarter of the pairs put in one cluster were not matches.
 
     *Questions.* For known densities, `crowder.evidence_bound` bounds their expected number up to the first wrong
-    placement. With δ = 0 (Companion Theorem A10.1) that is at least one for each record that does not open a cluster;
-    for δ > 0 the bound does not grow with n, nor does that of Theorem A10.3 for equal clusters and nothing known.
+    placement. For δ > 0 the bound does not grow with n, nor does that of Theorem A10.3 for equal clusters and nothing
+    known.
 
     *Without a model*, evidence is learned when both kinds of pairs are known (`cautious_ratios`), and
     :math:`x = 1 - \bar\rho`; the :math:`\ell` with the least :math:`\bar\rho` so far is used. As long as no non-match
@@ -275,28 +263,14 @@ class PlacingOrdering(Ordering):
 def upper_ends(counts: ArrayLike, error: float) -> np.ndarray:
     r"""Upper ends of confidence bands for the probabilities of q values, which hold for all numbers of draws at once.
 
-    For a value that occurred X times in N draws it is the largest p with
+    For a value that occurred X times in N draws, where `counts` (..., q) has X, it is the largest p with
 
     .. math:: p^X (1-p)^{N-X} \ge \varepsilon\, \frac{B(X + \frac12, N - X + \frac12)}\pi ,
 
-    where B is the beta function: the p whose likelihood is at least ε times that of their mixture over Beta(½, ½). The
-    true p fails to be among them, at any time, with probability at most ε (Ville's inequality).
-
-    Parameters
-    ----------
-    counts : array_like of int, shape (..., q)
-        How often each value occurred.
-    error : float
-        ε in (0, 1), for each value.
-
-    Returns
-    -------
-    ndarray of float64, shape (..., q)
-        By bisection; too large by 10⁻¹⁵, and by what rounding errors may take from the likelihood.
-
-    See Also
-    --------
-    cautious_ratios : the evidence that is computed from them.
+    where B is the beta function and ε in (0, 1) the `error`: the p whose likelihood is at least ε times that of their
+    mixture over Beta(½, ½). The true p fails to be among them, at any time, with probability at most ε (Ville's
+    inequality). The ends, (..., q), are found by bisection; they are too large by 10⁻¹⁵, and by what rounding errors
+    may take from the likelihood.
 
     Examples
     --------
@@ -335,25 +309,10 @@ def cautious_ratios(
 
     .. math:: E_r\,\ell \le 1, \qquad E_g\,\ell^{-1/2} \le \bar\rho, \qquad E_r\,\ell^{1/2} \le \bar\rho .
 
-    Parameters
-    ----------
-    matches, others : array_like of int, shape (..., q)
-        How often each value occurred among known matches, and among known non-matches; at least one of each.
-    delta : float
-        δ in (0, 1].
-    ends : callable
-        What to use in place of `upper_ends`, to try other bands.
-
-    Returns
-    -------
-    ratios : ndarray of int64, shape (..., q)
-        :math:`\ln \ell` in multiples of 2⁻²⁰ nat, rounded down, so that the inequalities hold of the rounded values.
-    affinity : float or ndarray of float64, shape (...)
-        :math:`\bar\rho` of the rounded values, rounded up; at least the affinity :math:`\sum\sqrt{g r}`.
-
-    See Also
-    --------
-    PlacingOrdering : the ordering that uses them.
+    `matches` and `others` (..., q) say how often each value occurred among known matches, and among known non-matches;
+    at least one of each. δ in (0, 1] is `delta`; `ends` is used in place of `upper_ends`, to try other bands. Returns
+    :math:`\ln \ell` (..., q), in multiples of 2⁻²⁰ nat, rounded down, so that the inequalities hold of the rounded
+    values; and :math:`\bar\rho` (...) of these, rounded up, which is at least the affinity :math:`\sum\sqrt{g r}`.
 
     Examples
     --------
@@ -415,15 +374,17 @@ def simulate_placing(
     ----------
     weights : array_like, shape (2, q)
         The weights of the values for matches and for non-matches, in any unit: for a model with steps, heights times
-        widths.
+        widths. A ValueError if one is negative, or each is 0; a TypeError if they are not numbers.
     labels : array_like, shape (n,)
-        The cluster of each record, in order of arrival.
+        The cluster of each record, in order of arrival. A ValueError if one is missing, a TypeError if they are not of
+        one type.
     believed : array_like, shape (2, q), optional
-        What the ordering takes for `weights`; the truth or not. Without it, nothing is known.
+        What the ordering takes for `weights`, with the same errors; the truth or not. Without it, nothing is known.
     delta : float, keyword only
-        δ in [0, 1], as for the ordering. With 0, every record is asked about; this needs `believed`.
+        δ in [0, 1], as for the ordering, otherwise a ValueError. With 0, every record is asked about; without
+        `believed`, that is a ValueError.
     rng : int or numpy.random.Generator, keyword only
-        Gives the counts.
+        Gives the counts. A ValueError if it is missing.
     ends : callable, keyword only
         A function of counts and error, as `upper_ends` is. Another one shows what happens without its guarantee.
 
@@ -435,14 +396,6 @@ def simulate_placing(
         Whether this is a wrong placement.
     failed : bool
         Whether a confidence band misses the true probability of its value by then; never with `believed`.
-
-    Raises
-    ------
-    ValueError
-        If `weights` or `believed` are not such weights, or not of as many values; if `rng` or a label is missing; or if
-        `delta` is out of its range, or 0 without `believed`.
-    TypeError
-        If weights are not numbers, or labels not of one type.
 
     See Also
     --------

@@ -125,7 +125,7 @@ def test_the_evidence_is_that_with_the_least_affinity_so_far(monkeypatch):
         return ratios, affinity
 
     monkeypatch.setattr(placing, "cautious_ratios", noted)
-    ordering = PlacingOrdering(np.triu(w, 1) + np.triu(w, 1).T, delta=0.5, bins=2, rng=2)
+    ordering = PlacingOrdering(np.triu(w, 1) + np.triu(w, 1).T + np.eye(90), delta=0.5, bins=2, rng=2)
     ordering.run(cr.Truth(labels))
     least, ratios = min(affinities)
     assert least < affinities[-1][0] and affinities[0][0] > 1
