@@ -14,8 +14,8 @@ P(v | look) over them if the pair looks the same, different, or unclear, the evi
 However many votes agree, it stays between :math:`\ln f/(1-e-u)` and :math:`\ln (1-f-u')/e`. Without unclear pairs, the
 default, u = u' = 0. On five votes for each of 4,371 pairs of a real crowd (gym, with the truth known), unclear pairs
 raise the log-likelihood by 129, as much as beta-binomial votes; without them, the best rates predict 1,135 pairs whose
-votes disagree, and there are 1,003. `ErrorRates` holds the rates, and `learn_errors` estimates them. The model is not
-in the paper, whose crowd errs at most independently (Section "System model").
+votes disagree, and there are 1,003. The model is not in the paper, whose crowd errs at most independently (Section
+"System model").
 """
 
 from __future__ import annotations
@@ -50,9 +50,8 @@ class Prior(NamedTuple):
 
     Three crowds were measured, single votes: "no" on 5 to 21 % of the matches, "yes" on 0.1 to 5 % of the non-matches.
     So the errors that stay with a pair are expected at 1 in 5 and 1 in 50: an ordering that expects fewer errors than
-    there are asks too little to find out. As long as no pair has two votes, only :math:`e (1 - b) + (1 - e) a` and its
-    counterpart can be learned. The tenth of an error of single votes then leaves most of the errors to the pairs, so
-    that asking again is not expected to help until repeated votes have shown that it does.
+    there are asks too little to find out. As long as no pair has two votes, the tenth of an error of single votes
+    leaves most of the errors to the pairs, so that asking again is not expected to help.
     """
 
     false_yes: tuple[float, float] = (0.5, 24.5)
@@ -75,17 +74,16 @@ def _mean(counts: tuple[float, float]) -> float:
 class ErrorRates:
     r"""How often a crowd errs: errors that stay with a pair, and those of single votes.
 
-    A ValueError if a rate is out of its range, a TypeError if `workers` is not a dictionary.
-
     Parameters
     ----------
     false_yes : float
-        e: the probability that a pair of different records looks like a match; as all rates, in (0, 1/2).
+        e: the probability that a pair of different records looks like a match; as all rates, in (0, 1/2), otherwise a
+        ValueError.
     false_no : float
         f: the probability that a matching pair looks like a non-match.
     workers : dict, optional
         For each worker :math:`(a_w, b_w)`: the probability of a "yes" to a pair that looks different, and of a "no" to
-        one that looks the same.
+        one that looks the same. A TypeError if it is not a dictionary.
     vote : tuple of float, optional
         The same for a worker who is not in `workers`.
     unclear : tuple of float, optional
@@ -96,7 +94,6 @@ class ErrorRates:
 
     See Also
     --------
-    crowder.beyond.Answers : the answers.
     learn_errors : the rates under which answers are likeliest.
 
     Notes
@@ -124,8 +121,7 @@ class ErrorRates:
     unclear_yes: float = 0.5
 
     def __post_init__(self) -> None:
-        if not isinstance(self.workers, Mapping):
-            raise TypeError(f"workers must be a dictionary from worker to (false_yes, false_no), not {self.workers!r}")
+        checks.kind(self.workers, Mapping, "workers must be a dictionary from worker to (false_yes, false_no)")
         checked = {
             "false_yes": _rate(self.false_yes, "false_yes"),
             "false_no": _rate(self.false_no, "false_no"),
@@ -242,19 +238,15 @@ def learn_errors(answers: Answers, same: ArrayLike) -> ErrorRates:
 
     plus :math:`\sum (\alpha \ln x + \beta \ln (1 - x))` over the rates x with the pseudo-counts of `PRIOR`: first with
     one pair of rates for all workers; then, if there are several workers, with one for each, whose prior is the common
-    one. The mean over all votes becomes `vote`. A ValueError if `same` does not hold one probability for each pair; a
-    TypeError if `answers` are no `Answers`.
+    one. The mean over all votes becomes `vote`. Each rate is in [0.0001, 0.49].
 
     Parameters
     ----------
     answers : Answers
+        Otherwise a TypeError.
     same : array_like, shape (p,)
-        s for each pair of ``answers.pairs``: 0 and 1 where the truth is known, or what a clustering says.
-
-    Returns
-    -------
-    ErrorRates
-        Each rate in [0.0001, 0.49].
+        s for each pair of ``answers.pairs``: 0 and 1 where the truth is known, or what a clustering says. A ValueError
+        if it does not hold one probability for each pair.
 
     See Also
     --------
@@ -263,10 +255,9 @@ def learn_errors(answers: Answers, same: ArrayLike) -> ErrorRates:
     Notes
     -----
     O(answers) a round, of `ROUNDS` at most for each of the two fits; a fit also ends when no rate changes by 1e-6.
-    `same` stays as given; it is not revised by the votes. If it carries no information (1/2 everywhere), matches and
-    non-matches have the same votes, and the rates go to where votes are no evidence. If no pair has two votes, only the
-    total rates of single votes can be learned; `Prior` says how they are divided. Source: Dempster, Laird and Rubin
-    (1977) for EM; the model is ours.
+    `same` stays as given; it is not revised by the votes. If no pair has two votes, only the total rates of single
+    votes can be learned; `Prior` says how they are divided. Source: Dempster, Laird and Rubin (1977) for EM; the model
+    is ours.
 
     Examples
     --------
