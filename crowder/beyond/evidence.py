@@ -3,11 +3,7 @@ r"""Evidence ordering: ask where the summed log-likelihood ratio is largest, wit
 Both of the paper's heuristics compare single similarities. The evidence of a pair of records with similarity w is the
 log-likelihood ratio :math:`\ln f_g(w)/f_r(w)`; that of two components is the sum over all pairs across them. Sums are
 kept as whole multiples of 2⁻²⁰ nat: they are exact, so that ties do not depend on the order of addition. When
-components merge, their rows of an n x n array are added. With densities that are learned, the ordering asks as edge
-ordering does where the sums find fewer matches. It goes beyond the paper.
-
-First come plain functions over arrays, those compiled by numba in one file (see `crowder.engine`), and then the
-ordering.
+components merge, their rows of an n x n array are added. It goes beyond the paper.
 """
 
 from __future__ import annotations
@@ -37,12 +33,11 @@ __all__ = [
 UNIT = 1 << 20
 CERTAIN = 1 << 36
 
-#: Stands in place of the evidence between components that are settled or have been merged away. (No sum comes near it.)
+#: Stands in place of the evidence between components that are settled or have been merged away.
 SETTLED = -(1 << 62)
 
-#: With at least this much evidence (in nats; odds of e² to 1), a pair of components is asked about before any record is
-#: placed. Tuned on the paper's synthetic data, like ALPHA and the square root; between 1 and 5 the counts differ by a
-#: few per cent.
+#: With at least this much evidence (in nats), a pair of components is asked about before any record is placed. Tuned on
+#: the paper's synthetic data, like ALPHA and the square root; between 1 and 5 the counts differ by a few per cent.
 TAU = 2.0
 
 #: Weight of "in none of the clusters so far", compared with the square root of the size of each cluster.
@@ -54,8 +49,7 @@ FAR = 15.0
 #: Expected numbers of unnecessary questions are rounded to multiples of 1/GRAIN.
 GRAIN = 1000.0
 
-# The index of each counter of a SummedEvidence in its `at`: the newcomer (or -1), records not yet in a cluster,
-# components.
+# Where a SummedEvidence counts in its `at`: the newcomer (or -1), records not yet in a cluster, components.
 NEWCOMER, LOOSE, ALIVE = 0, 1, 2
 
 #: Stands in place of the best of a row that has lost it.
@@ -96,7 +90,7 @@ def log_ratios(green: np.ndarray, red: np.ndarray) -> np.ndarray:
 
     Rounded to the nearest multiple, so that equal votes for and against cancel, and ties are ties. A sum may therefore
     exceed the exact one, or fall short of it, by not quite a unit for each pair (half of one, and the error of two
-    logarithms in floats, below 10⁻⁶ of a unit). Whoever draws a conclusion from a sum takes as much off, or adds it.
+    logarithms in floats, below 10⁻⁶ of a unit).
     """
     green, red = np.asarray(green, dtype=np.float64), np.asarray(red, dtype=np.float64)
     both = (green > 0) & (red > 0)
@@ -444,7 +438,7 @@ class EvidenceOrdering(Ordering):
     Parameters
     ----------
     similarity : array_like
-        Symmetric (n, n), or condensed in ``pdist`` order; in [0, 1]. Every pair is a candidate.
+        Symmetric (n, n), or condensed in ``pdist`` order; in [0, 1], otherwise a ValueError. Every pair is a candidate.
     model : SimilarityModel, optional
         f_g and f_r. Where one of them vanishes, a pair is certainly a match or a non-match; it is still asked about or
         implied. Without a model the ratio is learned from the answers so far.
@@ -452,14 +446,10 @@ class EvidenceOrdering(Ordering):
         "pairs" always asks about the two components with the most evidence. "auto" asks about two components if their
         evidence is at least two nats; otherwise it places the record with the fewest expected unnecessary questions,
         each cluster weighted by its evidence and the square root of its size. Without a model, "auto" does so only
-        while this finds more matches than edge ordering.
+        while this finds more matches than edge ordering. A ValueError for another form.
     rng : int or numpy.random.Generator, keyword only
-        Gives a random order of the records, which breaks ties; and shuffles equally similar pairs for edge ordering.
-
-    Raises
-    ------
-    ValueError
-        If the similarity is not one of these, the form is unknown, or rng is missing.
+        Gives a random order of the records, which breaks ties; and shuffles equally similar pairs for edge ordering. A
+        ValueError if it is missing.
 
     See Also
     --------
@@ -473,9 +463,8 @@ class EvidenceOrdering(Ordering):
     are updated after 16 questions, and again whenever their number has grown by 1.4.
 
     *Dependence:* a sum is the evidence if its terms are independent. The records of a real cluster resemble one
-    another, so their similarities to a third record are correlated. The intraclass correlation γ of the evidence across
-    components known to differ measures this. A sum of m terms is divided by its design effect, 1 + γ(m - 1), and where
-    γ exceeds 0.1, "auto" asks as "pairs" does.
+    another, so their similarities to a third record have an intraclass correlation γ. A sum of m terms is divided by
+    its design effect, 1 + γ(m - 1), and where γ exceeds 0.1, "auto" asks as "pairs" does.
 
     *Edge ordering first:* without a model "auto" begins as edge ordering, and chooses between it and the sums before
     each question by the share of their questions that found a match: :math:`(a + ½)/(q + ½)` for edge ordering, with a
@@ -576,11 +565,7 @@ class EvidenceOrdering(Ordering):
                 self._update()
 
     def _leader(self) -> EdgeOrdering | None:
-        """Edge ordering if it asks next: unless the sums tell clusters apart, and have the larger share of matches.
-
-        The shares start at 1 and ½, so edge ordering begins. Without matches the first falls to ½/10½ = 0.048 and the
-        second to 0: where matches are very rare, edge ordering goes on.
-        """
+        """Edge ordering if it asks next: unless the sums tell clusters apart, and have the larger share of matches."""
         (matches, asked), (by_sum, summed) = self._found.tolist()
         more = (by_sum + 5) / (summed + 10) > (matches + 0.5) / (asked + 0.5)
         return None if more and self._sums_tell else self._edge
