@@ -157,14 +157,11 @@ class Audited(Resolution):
     audited, discovered : int
         Questions of the audit, and those that found a match.
     expected : float
-        The number of questions that the audit was expected to need when it started, if no match was left; NaN if it did
-        not start.
+        The questions that the audit was expected to need when it started, if no match was left; NaN if it did not.
     reason : str
-        Why the run ended: "recall" (the target is certified) or "settled" (every pair is, so nothing was missed); ""
-        while it continues.
+        Why the run ended: "recall" (the target is certified) or "settled" (every pair is); "" while it continues.
     crowd_errs : bool
-        Whether the crowd is known to err, as `crowder.Faulty` is. Then nothing is certain, and reading `certified`
-        raises an AttributeError.
+        Whether the crowd is known to err, as `crowder.Faulty` is. Reading `certified` is then an AttributeError.
     among : str
         Which pairs count: "all pairs", or "candidate pairs" only. `Resolution.recall` always refers to all pairs.
 
@@ -208,8 +205,7 @@ class Audit(Ordering):
 
     It asks the questions of the wrapped ordering until they seem to find no more matches: the last of them found none
     and were a quarter as many as those that the audit would ask. Then it asks about pairs drawn at random from those
-    still open. A match that the audit finds makes the ordering continue, until its questions find no more again. The
-    run ends as soon as the recall is certified.
+    still open. A match makes the ordering continue. The run ends as soon as the recall is certified.
 
     Parameters
     ----------
@@ -234,23 +230,18 @@ class Audit(Ordering):
     *Guarantee.* Suppose that the answers are true, and so is every match that the ordering assumes without an answer.
     Then, with probability at least ``confidence``, at most `Audited.missed` matching pairs are missed, at all times
     during the run at once. This holds for all similarities and orderings, and whenever the run is broken off. So to
-    stay within a budget, ask that many questions and read `resolution`. If answers are wrong, nothing is guaranteed: a
-    wrong "no" also hides a match from the audit. *Unsure* is refused with a TypeError, since a pair that is left out
-    would bias the sample: somebody else has to answer it.
+    stay within a budget, ask that many questions and read `resolution`. If answers are wrong, nothing is guaranteed.
+    *Unsure* is refused with a TypeError, since a pair that is left out would bias the sample.
 
     *Draws* are made without replacement. A question settles all pairs of two components, so large components are asked
-    about first. A pair that is settled already counts as a draw and costs nothing. There are no strata by similarity:
-    if no match is found, the limit would be that of the stratum with the lowest rate, and the most similar pairs have
-    been asked about anyway.
+    about first. A pair that is settled already counts as a draw and costs nothing.
 
-    *Answers from elsewhere* (`learn`) are used when the run comes to these pairs, as if they were given then, so they
-    do not change the draws. With the same seed a run is resumed; with another seed the draws are new ones, independent
-    of the answers known. The guarantee is that of a single run: if the best of several is chosen, their error
-    probabilities add up.
+    *Answers from elsewhere* (`learn`) are used when the run comes to these pairs, so they do not change the draws. With
+    the same seed a run is resumed; with another seed the draws are new ones. If the best of several runs is chosen,
+    their error probabilities add up.
 
     *Which ordering.* One that asks about likely matches first, such as `crowder.EdgeOrdering`. Node ordering finds
-    matches up to its last records, so little is left to save, and a run may ask a few per cent more than it takes to
-    settle every pair.
+    matches up to its last records, so little is left to save.
 
     *Cost.* That of the ordering, O(m) time and memory for m candidate pairs when the audit starts, some tens of
     microseconds a question, and a microsecond for each discovery so far.
