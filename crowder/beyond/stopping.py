@@ -49,8 +49,7 @@ class Stopped(Resolution):
     chance : ndarray of float64, shape (d,)
         The bound of `crowder.beyond.stopping` on the probability that each of them is a match.
     crowd_errs : bool
-        Whether the crowd is known to err, as `crowder.Faulty` is. Then there is no bound, and reading `bound` raises an
-        AttributeError.
+        Whether the crowd is known to err, as `crowder.Faulty` is. Reading `bound` is then an AttributeError.
 
     See Also
     --------
@@ -76,8 +75,7 @@ class Stopped(Resolution):
 
     @property
     def bound(self) -> float:
-        """An upper bound on the probability that any match is missed, averaged over the prior: the sum of `chance`, at
-        most 1. For one partition the share of runs that miss a match may be several times larger (`Stopping`)."""
+        """A bound on the probability that any match is missed, averaged over the prior: the sum of `chance`, or 1."""
         if self.crowd_errs:
             raise AttributeError("there is no bound: the crowd is known to err")
         return min(1.0, float(np.sum(self.chance)))
@@ -114,16 +112,14 @@ class Stopping(Ordering):
 
     Notes
     -----
-    *Guarantee.* For true answers, similarities that are independent given the entities with the densities of the model,
-    and a prior that o bounds, the run ends only when a match is missed with probability at most δ, given all
-    similarities and answers. This is an average over partitions drawn from the prior. For a given partition the share
-    of runs that miss a match may be larger: much larger, if there are many small clusters and o is the size of the
-    largest. With ``odds`` equal to the number of records it was not, in the simulations of chapter 13; but it may be
-    several times the mean of `Stopped.bound`: for 20 clusters of 6 and δ = 0.3, 2 % of the runs missed a match where
-    0.3 % were stated.
+    *Guarantee.* Under the assumptions of `crowder.beyond.stopping`, the run ends only when a match is missed with
+    probability at most δ, given all similarities and answers. This is an average over partitions drawn from the prior.
+    For a given partition the share of runs that miss a match may be larger: much larger, if there are many small
+    clusters and o is the size of the largest. With ``odds`` equal to the number of records it was not, in the
+    simulations of chapter 13; but it may be several times the mean of `Stopped.bound`: for 20 clusters of 6 and δ =
+    0.3, 2 % of the runs missed a match where 0.3 % were stated.
 
-    *Unsure* is refused with a TypeError, and the question stays open: to leave out a pair because nobody was sure of it
-    would miss matches that the bound does not count.
+    *Unsure* is refused with a TypeError: a pair left out because nobody was sure of it is not counted by the bound.
 
     *Where it fails.* On real similarities, which depend on one another, more was missed than stated by orders of
     magnitude. Where the model is not known to hold, use `crowder.beyond.Audit`.
