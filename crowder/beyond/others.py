@@ -302,11 +302,8 @@ def member_votes(similarity: Any, crowd: Oracle, *, rng: Seed) -> Iterator[np.nd
 
     Parameters
     ----------
-    similarity : array_like or scipy.sparse matrix
-        Symmetric (n, n), condensed in ``pdist`` order, or sparse with the candidate pairs stored; in [0, 1],
-        otherwise a ValueError.
-    crowd : callable
-        ``crowd(i, j)`` answers; no pair is asked twice. A TypeError as by `hybrid_ordering`.
+    similarity, crowd
+        As for `edge_then_noisy`, but any number of records. No pair is asked twice.
     rng : int or numpy.random.Generator, keyword only
         Breaks ties, and chooses who votes in a second look.
 
@@ -351,8 +348,10 @@ def edge_then_noisy(similarity: Any, crowd: Oracle, *, rng: Seed) -> Iterator[np
     similarity : array_like or scipy.sparse matrix
         Symmetric (n, n), condensed in ``pdist`` order, or sparse with the candidate pairs stored; in [0, 1].
         A ValueError if it is none of these, or there are more than 4,000 records.
-    crowd, rng
-        As for `most_similar_once`.
+    crowd : callable
+        ``crowd(i, j)`` answers. A TypeError as by `hybrid_ordering`.
+    rng : int or numpy.random.Generator, keyword only
+        Breaks ties, and draws starts of the search for clusters.
 
     See Also
     --------
@@ -403,13 +402,11 @@ def most_similar_once(
     ----------
     similarity : array_like
         Symmetric (n, n), or condensed in ``pdist`` order; in [0, 1]. A ValueError if it is sparse.
-    crowd : callable
-        ``crowd(i, j)`` answers. A TypeError as by `hybrid_ordering`.
+    crowd, rng
+        As for `edge_then_noisy`.
     unasked : float, keyword only
         At most 0, otherwise a ValueError. On the book's real crowds, the default has the largest area under F1 of
         values from 0 to -1.
-    rng : int or numpy.random.Generator, keyword only
-        Breaks ties, and draws starts of the search for clusters.
 
     See Also
     --------
