@@ -17,8 +17,7 @@ log-odds that two groups A and B of records are one entity are taken as
 where s is the evidence of the answers, e that of the similarities, b the prior log-odds of a pair of records, and γ the
 correlation that damps the sum of similarities (see `crowder.beyond.EvidenceOrdering`).
 
-Plain functions over arrays, most of them compiled by numba. For clusters a and b, ``answered[a, b]`` and
-``similar[a, b]`` are the two sums, kept while records move.
+For clusters a and b, ``answered[a, b]`` and ``similar[a, b]`` are the two sums, kept while records move.
 """
 
 from __future__ import annotations
@@ -302,8 +301,7 @@ def likeliest(evidence: np.ndarray, cost: float, *, start: np.ndarray, rng: np.r
     has every record alone, and the others are random clusters; `rng` draws these, and the order in which records are
     tried.
 
-    If c ≥ 0, records that no chain of positive evidence joins are in different clusters of some likeliest clustering:
-    splitting them loses no positive evidence. So the parts joined by positive evidence are clustered on their own.
+    Since c ≥ 0, to split records that no chain of positive evidence joins loses nothing: each part is clustered alone.
 
     Examples
     --------
