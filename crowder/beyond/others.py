@@ -393,10 +393,10 @@ def most_similar_once(
 ) -> Iterator[np.ndarray]:
     r"""Ask about all pairs by falling similarity, each once; now and then, find the likeliest clusters.
 
-    An answer is evidence as in `control_queries`, and a pair that was not asked about counts as `unasked` nats. The
-    likeliest clusters have the largest sum of evidence within clusters; both rates of error are learned from them in
-    turn. Yields every record alone, and then the clusters (n,) after 10, ..., n(n-1)/2 answers, numbers that grow by a
-    constant factor.
+    As in `control_queries`, a *yes* is :math:`\ln \frac{1 - e_-}{e_+}` nats of evidence for a match, a *no* :math:`\ln
+    \frac{e_-}{1 - e_+}`, and a pair that was not asked about counts as `unasked` nats. The likeliest clusters have the
+    largest sum of evidence within clusters; both rates are learned from them in turn. Yields every record alone, and
+    then the clusters (n,) after 10, ..., n(n-1)/2 answers, numbers that grow by a constant factor.
 
     Parameters
     ----------
