@@ -13,8 +13,7 @@ P(v | look) over them if the pair looks the same, different, or unclear, the evi
 
 However many votes agree, it stays between :math:`\ln f/(1-e-u)` and :math:`\ln (1-f-u')/e`. Without unclear pairs, the
 default, u = u' = 0. On five votes for each of 4,371 pairs of a real crowd (gym, with the truth known), unclear pairs
-raise the log-likelihood by 129, as much as beta-binomial votes; without them, the best rates predict 1,135 pairs whose
-votes disagree, and there are 1,003. The model is not in the paper, whose crowd errs at most independently (Section
+raise the log-likelihood by 129. The model is not in the paper, whose crowd errs at most independently (Section
 "System model").
 """
 
