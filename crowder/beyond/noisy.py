@@ -299,14 +299,8 @@ class NoisyOrdering(Shown):
     def tell(self, pair: tuple[int, int], same: bool | None, worker: Hashable = None) -> None:
         """Keep the answer to the open question. Nothing is kept if there is an error, here or in `learn`.
 
-        Parameters
-        ----------
-        pair : tuple of int
-            The pair that `ask` returned, in either order; otherwise a ValueError.
-        same : bool or None
-            None means unsure: an answer that was paid for, but is no evidence.
-        worker : hashable, optional
-            The name of the worker who gave it.
+        `pair` is what `ask` returned, in either order, otherwise a ValueError; `same` is None for unsure, an answer
+        that was paid for, but is no evidence; `worker` is the name of who gave it.
         """
         if self._pending is None or not self._is_open(pair):
             state = "no question is open" if self._pending is None else f"the open question is {self._pending}"
