@@ -30,7 +30,7 @@ __all__ = [
 ]  # fmt: skip
 
 #: The ordering computes bands anew when the known matches or non-matches have grown by this factor; `simulate_placing`
-#: for each of so many records, and then for every STRIDE-th one. Evidence by bands of any earlier time is also valid.
+#: for each of so many records, and then for every STRIDE-th one.
 GROWTH, EACH, STRIDE = 1.01, 1000, 100
 
 #: After so many halvings of [0, 1] the ends are too large by 10⁻¹⁵ at most.
@@ -140,8 +140,7 @@ class PlacingOrdering(Ordering):
 
     *Without a model*, evidence is learned when both kinds of pairs are known (`cautious_ratios`), and
     :math:`x = 1 - \bar\rho`; the :math:`\ell` with the least :math:`\bar\rho` so far is used. As long as no non-match
-    is known, every record is asked about; so are all records of a single entity (part 4 of the theorem says that this
-    cannot be avoided).
+    is known, every record is asked about; so are all records of a single entity (part 4 of the theorem).
 
     *Answers from elsewhere* (`learn`) settle a record's cluster when the record's turn comes.
 
