@@ -1,18 +1,18 @@
 """Plant wrong edits in a copy of the project, one at a time; each must make a test fail or a build stop.
 
-    python tests/faults/plant.py                     every fault of faults.yml (`make faults`)
+    python tests/faults/plant.py                     every fault of this folder (`make faults`)
     python tests/faults/plant.py edge-loses-ties     the faults of these names
     python tests/faults/plant.py --new               those that are not in the record
 
 The record is book/data/measured/faults.csv; it is written after each fault, so a run that was stopped can be continued
-with --new. Exit code 1: a fault was not noticed, an edit no longer applies, or the unedited project
-fails.
+with --new. Exit code 1: a fault was not noticed, a patch no longer applies, or the unedited project fails.
 
-A fault is an edit, `old` to `new` in `file`, with the `tests` and `chapters` that should notice it. `old` occurs once
-in the file or, with `near`, is the first occurrence after that text, which occurs once. With `plain`, compiled
-functions run as plain Python, because compiling them would take longer than the tests. With `full`, chapters have the
-book's own parameters, of which numbers of the text and book/data/results are compared; otherwise those of the profile
-quick, of which claims and assertions are.
+A fault is a patch, NAME.patch, for `git apply`, which skips the lines before the edit: the `kind` of the fault, `why`
+it is one, and the `tests` and `chapters` that should notice it. With `plain: true`, compiled functions run as plain
+Python, because compiling them would take longer than the tests. With `full: true`, chapters have the book's own
+parameters, of which numbers of the text and book/data/results are compared; otherwise those of the profile quick, of
+which claims and assertions are. To write one, make the edit, and take it back by `git diff -U1 > NAME.patch` and
+`git apply -R NAME.patch`.
 """
 
 from __future__ import annotations
@@ -31,12 +31,10 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-import yaml
-
 HERE = Path(__file__).resolve().parent
 RECORD = Path("book", "data", "measured", "faults.csv")
 #: Of a fault: how many tests noticed, the first of them, and what the check of its chapters names first.
-COLUMNS = ("fault", "kind", "file", "why", "tests", "first", "claims")
+COLUMNS = ("fault", "tests", "first", "claims")
 #: Seconds for the tests or the chapters of a fault; one that only hangs is not noticed, for nothing says what is wrong.
 TIMEOUT = 600
 #: Environment variables that would change the tests, and are removed.
@@ -49,23 +47,25 @@ DIFFERS = re.compile(r"^[\w.-]+: (.+?)(?: in “.*”)?: the book has .*; comput
 
 
 def read(root: Path) -> dict[str, dict]:
-    """The catalogue: each fault by its name."""
-    return {fault["name"]: fault for fault in yaml.safe_load((root / "tests/faults/faults.yml").read_text("utf-8"))}
+    """The catalogue: what the head of each patch says, by its name."""
+    faults = {}
+    for patch in sorted((root / "tests" / "faults").glob("*.patch")):
+        head = patch.read_text(encoding="utf-8").partition("\n--- ")[0]
+        said = dict(re.findall(r"^(\w+): (.+)$", head, re.MULTILINE))
+        lists = {key: said.get(key, "").split() for key in ("tests", "chapters")}
+        options = {key: said.get(key) == "true" for key in ("plain", "full")}
+        faults[patch.stem] = {"patch": patch, "kind": said["kind"], "why": said["why"], **lists, **options}
+    return faults
 
 
-def edited(root: Path, fault: dict) -> str:
-    """The text of the file with the fault; ValueError if the edit no longer applies."""
-    text, old = (root / fault["file"]).read_text(encoding="utf-8"), fault["old"]
-    place = fault.get("near", old)
-    if (times := text.count(place)) != 1:
-        raise ValueError(f"{fault['name']}: {place!r} occurs {times} times in {fault['file']}, not once")
-    before, near, after = text.partition(place)
-    if old not in near + after:
-        raise ValueError(f"{fault['name']}: {old!r} does not occur after {place!r}")
-    text = before + (near + after).replace(old, fault["new"], 1)
-    if fault["file"].endswith(".py"):
-        ast.parse(text, fault["file"])
-    return text
+def apply(tree: Path, fault: dict, *options: str) -> None:
+    """Apply the patch in a folder, or only --check or --reverse it; ValueError says why it does not apply."""
+    # The folder may be within another repository, whose files the paths would name.
+    env = os.environ | {"GIT_CEILING_DIRECTORIES": str(tree.resolve().parent)}
+    command = ["git", "apply", "--whitespace=nowarn", *options, str(fault["patch"])]
+    done = subprocess.run(command, cwd=tree, env=env, capture_output=True, text=True)
+    if done.returncode:
+        raise ValueError(f"{fault['patch'].name} does not apply: {done.stderr.strip()}")
 
 
 def copy(root: Path, folder: Path) -> None:
@@ -77,10 +77,10 @@ def copy(root: Path, folder: Path) -> None:
 def check(folder: Path, faults: list[dict]) -> tuple[list[str], list[str]]:
     """What fails in the unedited copy; the compiled code of these runs is kept for those of the faults."""
     failed, changed = [], []
-    for option in ({"plain": True}, {"full": True}, {}):
-        those = [fault for fault in faults if {name: True for name in ("plain", "full") if fault.get(name)} == option]
-        both = {key: {target for fault in those for target in fault.get(key, ())} for key in ("tests", "chapters")}
-        found = run(folder, **both, **option)
+    for options in ((True, False), (False, True), (False, False)):
+        those = [fault for fault in faults if (fault["plain"], fault["full"]) == options]
+        both = ({target for fault in those for target in fault[key]} for key in ("tests", "chapters"))
+        found = run(folder, *both, *options)
         failed, changed = failed + found[0], changed + found[1]
     (folder / "cache").mkdir(exist_ok=True)
     (folder / "cache").rename(folder / "compiled")
@@ -88,19 +88,23 @@ def check(folder: Path, faults: list[dict]) -> tuple[list[str], list[str]]:
 
 
 def plant(folder: Path, fault: dict) -> tuple[list[str], list[str]]:
-    """Plant the fault, run its tests and chapters, and put the file back, with its time of change.
+    """Plant the fault, run its tests and chapters, and take it back, with the files' times of change.
 
     Numba compiles the functions of the edited file anew, but not those elsewhere that have its constants built in: such
     a fault counts as not noticed.
     """
-    path, kept = folder / "tree" / fault["file"], folder / "kept"
-    shutil.copy2(path, kept)
     shutil.rmtree(folder / "cache", ignore_errors=True)
     shutil.copytree(folder / "compiled", folder / "cache")
-    path.write_text(edited(folder / "tree", fault), encoding="utf-8")
-    options = {key: fault[key] for key in ("tests", "chapters", "plain", "full") if key in fault}
-    found = run(folder, **options, timeout=TIMEOUT)
-    shutil.copy2(kept, path)
+    names = re.findall(r"^\+\+\+ b/(.+)$", fault["patch"].read_text(encoding="utf-8"), re.MULTILINE)
+    times = {path: path.stat() for name in names if (path := folder / "tree" / name).exists()}
+    apply(folder / "tree", fault)
+    for path in times:
+        if path.suffix == ".py":
+            ast.parse(path.read_text(encoding="utf-8"), str(path))  # what cannot be read is noticed by any test
+    found = run(folder, *(fault[key] for key in ("tests", "chapters", "plain", "full")), timeout=TIMEOUT)
+    apply(folder / "tree", fault, "--reverse")
+    for path, was in times.items():
+        os.utime(path, ns=(was.st_atime_ns, was.st_mtime_ns))
     return found
 
 
@@ -151,32 +155,32 @@ def start(folder: Path, command: list[str], plain: bool, timeout: float | None) 
         return code, log.read().strip()
 
 
-def main(argv: list[str] | None = None, *, root: Path = HERE.parents[1]) -> int:
+def main() -> int:
     """Plant the chosen faults; 0 if all were noticed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="name", help="faults to plant (default: all)")
     parser.add_argument("--new", action="store_true", help="only faults that are not in the record")
-    args = parser.parse_args(argv)
+    args, root = parser.parse_args(), HERE.parents[1]
     faults, rows = read(root), recorded(root)
     if unknown := sorted(set(args.names) - faults.keys()):
         parser.error(f"unknown faults: {', '.join(unknown)}")
-    chosen = [faults[name] for name in args.names or faults if not (args.new and name in rows)]
+    names = [name for name in args.names or faults if not (args.new and name in rows)]
+    chosen = [faults[name] for name in names]
     for fault in chosen:
-        edited(root, fault)  # before any is planted
+        apply(root, fault, "--check")  # before any is planted
     missed = []
     with tempfile.TemporaryDirectory(prefix="crowder-faults-", ignore_cleanup_errors=True) as made:
         folder = Path(made)
         copy(root, folder)
         if any(usual := check(folder, chosen)):
             sys.exit(f"error: the unedited project fails: {usual}")
-        for fault in chosen:
-            failed, changed = plant(folder, fault)
+        for name in names:
+            failed, changed = plant(folder, faults[name])
             noticed = "; ".join([*failed[:3], *changed])
-            missed += [] if noticed else [fault["name"]]
-            print(f"{fault['name']}: {noticed or 'NOT NOTICED'}", flush=True)
-            found = (str(len(failed)), "; ".join(failed[:3]), "; ".join(changed))
-            known = (fault["name"], fault["kind"], fault["file"], fault["why"])
-            rows[fault["name"]] = dict(zip(COLUMNS, known + found, strict=True))
+            missed += [] if noticed else [name]
+            print(f"{name}: {noticed or 'NOT NOTICED'}", flush=True)
+            found = (name, str(len(failed)), "; ".join(failed[:3]), "; ".join(changed))
+            rows[name] = dict(zip(COLUMNS, found, strict=True))
             record(root, [rows[name] for name in faults if name in rows])
     if missed:
         print(f"error: not noticed: {', '.join(missed)}", file=sys.stderr)
