@@ -41,6 +41,11 @@ class Ordering(Shown, ABC):
     similarity : array_like or scipy.sparse matrix
         As for `EdgeOrdering`.
 
+    See Also
+    --------
+    EdgeOrdering : asks about pairs in decreasing order of similarity.
+    NodeOrdering : places records one by one.
+
     Examples
     --------
     Ask in random order, whatever the similarities:

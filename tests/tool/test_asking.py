@@ -233,7 +233,7 @@ def test_a_model_that_errs_stalls_babbles_and_fails_answers_as_one_that_only_err
     answers, fails = [], {"failing": 0.05, "babbling": 0.05, "stalling": 0.02}
     for how in ({}, fails):
         with chat_server(wrong=0.08, **how) as (url, answered), Journal(None, tmp_path / f"{len(how)}.db") as journal:
-            crowd = chat_crowd(url, "a-model", RECORDS, price=(1.0, 5.0), timeout=1.0)
+            crowd = chat_crowd(url, "a-model", RECORDS, price=(1.0, 5.0), timeout=1.0 if how else 60.0)
             asked = ask_all(crowd, PAIRS, journal, pause=0.01, retries=6)
             replies, paid, table = sum(answered.values()), round(asked.cost / PRICE), journal.answers()
         assert asked.open == {} and len(table) == len(PAIRS) and asked.cost == pytest.approx(table["cost"].sum())
