@@ -34,7 +34,11 @@ def expected_queries_exact(model: SimilarityModel, sizes: Sequence[int], orderin
     model : SimilarityModel
         Edges and heights must be whole numbers or fractions, and the masses exactly one; a ValueError otherwise.
     sizes, ordering
-        As for `crowder.expected_queries`, which is the same in floating point, for many records.
+        As for `crowder.expected_queries`.
+
+    See Also
+    --------
+    crowder.expected_queries : the same in floating point, for many records.
 
     Notes
     -----
