@@ -261,6 +261,15 @@ def two_records(pair: Any, n: int) -> tuple[int, int]:
     return i, j
 
 
+def same_records(pair: Any, pending: tuple[int, int] | None) -> bool:
+    """Whether this is the open question, in either order; not if no question is open."""
+    try:
+        i, j = pair
+        return {i, j} == set(pending or ())
+    except (TypeError, ValueError):  # not two values, or not record numbers
+        return False
+
+
 def begin(oracle: Crowd, ordering: Any) -> None:
     """Call the oracle's method ``begin`` with the ordering, if it has one."""
     method = getattr(oracle, "begin", None)

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from crowder import checks, engine
 from crowder.checks import Seed, Shown
 from crowder.engine import ASKED, ELSEWHERE
-from crowder.oracles import Oracle, Truth, begin, callable_oracle, two_records, unsure
+from crowder.oracles import Oracle, Truth, begin, callable_oracle, same_records, two_records, unsure
 from crowder.pairs import Candidates, EdgeWalk, by_arrival, candidates, edge_sort, shuffle_ties, unpack
 from crowder.resolution import Resolution
 
@@ -173,12 +173,7 @@ class Ordering(Shown, ABC):
         self._pending = None
 
     def _is_open(self, pair: Any) -> bool:
-        """Whether this is the open question, in either order."""
-        try:
-            i, j = pair
-            return {i, j} == set(self._pending or ())
-        except (TypeError, ValueError):  # not two values, or not record numbers
-            return False
+        return same_records(pair, self._pending)
 
     def run(self, oracle: Oracle) -> Resolution:
         """Ask `oracle` every remaining question and return the resolution.

@@ -23,7 +23,7 @@ from crowder.beyond.answers import Answers
 from crowder.beyond.clustering import correlation, improve, likeliest, sums_tell, tally
 from crowder.beyond.errors import ErrorRates, informative, learn_errors
 from crowder.checks import Seed, Shown
-from crowder.oracles import Crowd, answer_and_worker, begin, callable_oracle, checked, two_records
+from crowder.oracles import Crowd, answer_and_worker, begin, callable_oracle, checked, same_records, two_records
 from crowder.pairs import candidates, unpack
 from crowder.resolution import by_first_record
 
@@ -325,12 +325,7 @@ class NoisyOrdering(Shown):
             self._reconsider(a, b)
 
     def _is_open(self, pair: Any) -> bool:
-        """Whether this is the open question, in either order."""
-        try:
-            i, j = pair
-            return {i, j} == set(self._pending or ())
-        except (TypeError, ValueError):  # not two values, or not record numbers
-            return False
+        return same_records(pair, self._pending)
 
     def run(self, oracle: Crowd, budget: int | None = None) -> np.ndarray:
         """Ask `oracle` until nothing is left to ask, or until there are `budget` answers in all; return `clusters`.
