@@ -35,7 +35,7 @@ collect_ignore = ["faults", "conftest.py", "book/conftest.py"]
 
 
 #: The files that take longest go first, each to one worker, which keeps what it has built.
-LONGEST = ("tiny_pages", "run", "check", "alone", "charts", "learned_ordering", "journal",
+LONGEST = ("tiny_pages", "run", "check", "alone", "charts", "learning", "journal",
            "noisy", "expected", "audit")  # fmt: skip
 #: One opened page is like another: these tests come last, one by one, so that the workers end together.
 LAST = "test_pages"
@@ -57,16 +57,6 @@ def pytest_collection_modifyitems(config, items):
         left_out = [item for item in items if item.get_closest_marker("nightly")]
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]
-
-
-@pytest.fixture(scope="session", autouse=True)
-def flushing():
-    """Journals are not flushed to the disk in tests, which would take most of their time; how they are otherwise."""
-    from crowder_tool import answer_file
-
-    usual, answer_file.FLUSH = answer_file.FLUSH, "OFF"
-    yield usual
-    answer_file.FLUSH = usual
 
 
 @pytest.fixture(scope="session")
@@ -143,15 +133,19 @@ def quick_book(out: Path) -> str:
 
 
 @pytest.fixture(scope="session")
-def browser():
+def browser(request):
+    """Chromium, one for the tests of the book and of the tool: Playwright runs once in a process."""
+    if opened := getattr(request.config, "browser", None):
+        yield opened
+        return
     from playwright.sync_api import sync_playwright
 
     executable = chromium()
     with sync_playwright() as playwright:
         # No sandbox, because CI is often root in a container; every page here is ours.
-        opened = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
-        yield opened
-        opened.close()
+        request.config.browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
+        yield request.config.browser
+        request.config.browser.close()
 
 
 ABORTED = "net::ERR_ABORTED"

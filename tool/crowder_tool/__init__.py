@@ -7,14 +7,14 @@ the same without a program.
 """
 
 from crowder_tool.asking import Failed, ask_all
+from crowder_tool.audit import Audit
 from crowder_tool.candidates import nearest_pairs
 from crowder_tool.chat import chat_crowd
 from crowder_tool.invented import people
 from crowder_tool.journal import Answer, Journal
-from crowder_tool.learned_ordering import LearnedOrdering
-from crowder_tool.record_file import read_records
-from crowder_tool.scored_pairs import from_pairs
-from crowder_tool.tables import Audit, ScoredOrdering
+from crowder_tool.learning import LearnedOrdering
+from crowder_tool.records import read_records
+from crowder_tool.scored import ScoredOrdering, from_pairs
 
 __all__ = [
     "Answer", "Audit", "Failed", "Journal", "LearnedOrdering", "ScoredOrdering", "ask_all", "chat_crowd", "from_pairs",

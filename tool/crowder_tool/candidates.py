@@ -13,13 +13,21 @@ import pandas as pd
 from numba import njit
 
 from crowder import checks
-from crowder.pairs import unpack
+from crowder.pairs import Candidates, unpack
 from crowder.similarity import NOT_TEXT, groups
 from crowder_tool.progress import counted
-from crowder_tool.tables import TableCandidates
 from crowder_tool.text import compared, words, written
 
-__all__ = ["NearestPairs", "fields_of", "identical_pairs", "kinds", "nearest_pairs", "pair_features", "texts_of"]
+__all__ = [
+    "NearestPairs",
+    "TableCandidates",
+    "fields_of",
+    "identical_pairs",
+    "kinds",
+    "nearest_pairs",
+    "pair_features",
+    "texts_of",
+]
 
 #: Similarities are rounded to this many decimals, so that equal ones tie on every machine; records whose neighbours are
 #: found, and pairs that are compared, between two counts of progress.
@@ -37,6 +45,22 @@ FEW = 100
 
 #: Of a text this many characters are compared by edits, which takes time by the square of the length; all by terms.
 EDITED = 1000
+
+
+@dataclass(frozen=True)
+class TableCandidates(Candidates):
+    """Candidate pairs, none of them within a table; `tables` (n,) numbers the table of each record."""
+
+    tables: np.ndarray | None = None
+
+    @cached_property
+    def neighbours(self) -> tuple[np.ndarray, np.ndarray]:
+        """The records with which each record has a candidate pair, and where those of record i begin."""
+        codes = self.listed()[1]
+        i, j = unpack(codes)
+        ends, others = np.r_[i, j], np.r_[j, i]
+        order = np.argsort(ends, kind="stable")
+        return others[order], np.searchsorted(ends[order], np.arange(self.n + 1))
 
 
 @dataclass(frozen=True)

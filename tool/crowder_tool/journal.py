@@ -24,7 +24,7 @@ from crowder import checks, oracles
 from crowder.beyond.noisy import NoisyOrdering
 from crowder.orderings import Ordering
 from crowder_tool.answer_file import AnswerFile, Entry
-from crowder_tool.record_file import encodable
+from crowder_tool.records import encodable
 
 __all__ = ["Answer", "Journal", "Pair", "call", "ordered", "rows"]
 

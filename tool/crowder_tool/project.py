@@ -30,13 +30,13 @@ import pandas as pd
 from crowder.orderings import Ordering
 from crowder.pairs import unpack
 from crowder_tool import files, sheets
+from crowder_tool.audit import ReplayedAudit
 from crowder_tool.candidates import NearestPairs, fields_of, identical_pairs, nearest_pairs, pair_features, texts_of
 from crowder_tool.journal import Journal, Pair
-from crowder_tool.learned_ordering import LearnedOrdering
+from crowder_tool.learning import LearnedOrdering
 from crowder_tool.progress import told
-from crowder_tool.record_file import as_records, encodable, naming, rows_of
-from crowder_tool.replayed_audit import ReplayedAudit
-from crowder_tool.scored_pairs import from_pairs
+from crowder_tool.records import as_records, encodable, naming, rows_of
+from crowder_tool.scored import from_pairs
 from crowder_tool.votes import Settled, renumbered, settle
 
 __all__ = ["DEFAULTS", "Project", "find", "make_project"]

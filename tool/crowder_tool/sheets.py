@@ -21,7 +21,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from crowder.beyond.answers import SAID
-from crowder_tool.record_file import encodable, naming, require, rows_of
+from crowder_tool.records import encodable, naming, require, rows_of
 
 __all__ = ["ANSWERS", "FORMULA", "QUOTED", "Row", "escape_formula", "question_sheet", "read_sheets", "to_csv", "token"]
 

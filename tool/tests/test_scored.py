@@ -6,8 +6,7 @@ import pytest
 from scipy import sparse
 
 import crowder as cr
-from crowder_tool.scored_pairs import from_pairs
-from crowder_tool.tables import ScoredOrdering
+from crowder_tool.scored import ScoredOrdering, from_pairs
 
 LABELS = np.array([0, 0, 0, 1, 1, 2, 3, 3])
 KINDS = {

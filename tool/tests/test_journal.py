@@ -14,20 +14,21 @@ import threading
 import time
 from pathlib import Path
 
-import journal_crash
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nightly import NIGHTLY, examples
 from scipy import sparse
 from scipy.spatial.distance import squareform
 
 import crowder as cr
 from crowder_tool import answer_file, ask_all
+from crowder_tool.candidates import TableCandidates
 from crowder_tool.journal import Answer, Journal
-from crowder_tool.tables import TableCandidates
+
+from . import journal_crash
+from .support import NIGHTLY, examples
 
 LABELS, SIMILARITY, read = journal_crash.LABELS, journal_crash.SIMILARITY, journal_crash.read
 KILLS = 8 if NIGHTLY else 1  # times as many

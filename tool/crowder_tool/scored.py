@@ -10,11 +10,13 @@ import numpy as np
 import pandas as pd
 
 from crowder import checks
+from crowder.orderings import EdgeOrdering, Ordering
 from crowder.resolution import by_first_record
 from crowder.similarity import groups
-from crowder_tool.tables import TableCandidates
+from crowder_tool.candidates import TableCandidates
+from crowder_tool.orderings import TableOrdering
 
-__all__ = ["ScoredPairs", "from_pairs"]
+__all__ = ["ScoredOrdering", "ScoredPairs", "from_pairs"]
 
 #: The columns of the two identifiers, of the score, and of the tables: of each, the first that are there.
 IDENTIFIERS = (("unique_id_l", "unique_id_r"), ("left", "right"), ("id1", "id2"), ("id_l", "id_r"),
@@ -126,6 +128,43 @@ def from_pairs(frame: pd.DataFrame, *, one_to_one: bool = False) -> ScoredPairs:
     every = 2 * len(codes) == len(ids) * (len(ids) - 1)
     pairs = TableCandidates(len(ids), every, None, values[kept], codes, label if one_to_one else None)
     return ScoredPairs(ids, pairs, tables if sources or one_to_one else None)
+
+
+class ScoredOrdering(TableOrdering, EdgeOrdering):
+    """Edge ordering of scored pairs: by falling score, unless earlier answers or the tables imply the answer.
+
+    Parameters
+    ----------
+    pairs : ScoredPairs, NearestPairs or a similarity
+        As of `crowder_tool.from_pairs` or `crowder_tool.nearest_pairs`, or as for `crowder.EdgeOrdering`.
+    rng : int or numpy.random.Generator, keyword only
+        Breaks ties.
+
+    See Also
+    --------
+    crowder_tool.LearnedOrdering : its similarity is learned.
+
+    Examples
+    --------
+    Of two records on each side, two matches settle all four pairs:
+
+    >>> import pandas as pd
+    >>> from crowder_tool import from_pairs
+    >>> scores = pd.DataFrame({"left": [1, 1, 2, 2], "right": [1, 2, 1, 2], "score": [0.9, 0.2, 0.3, 0.8]})
+    >>> pairs = from_pairs(scores, one_to_one=True)
+    >>> ScoredOrdering(pairs, rng=7).run(lambda i, j: pairs.ids[i] == pairs.ids[j]).n_queries
+    2
+    """
+
+    def __init__(self, pairs: Any, *, rng: Any) -> None:
+        super().__init__(getattr(pairs, "candidates", pairs), rng=rng)
+
+    def next_question(self) -> tuple[int, int] | None:
+        while (pair := super().next_question()) is not None and pair[0] << 32 | pair[1] in self._unsure:
+            self._walk.at[0] += 1
+        return pair
+
+    _run = Ordering._run  # the compiled loop knows of no tables
 
 
 def _columns(frame: pd.DataFrame, usual: Sequence[tuple[str, ...]]) -> tuple[str, ...]:

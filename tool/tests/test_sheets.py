@@ -8,6 +8,9 @@ import pandas as pd
 import pytest
 
 from crowder_tool import sheets
+from crowder_tool.sheets import to_csv
+
+from .support import cells, is_formula
 
 PLACES = pd.DataFrame(
     {
@@ -187,3 +190,22 @@ def test_identifiers_with_apostrophes_are_not_confused(tmp_path):
     pairs = [(i, j) for i in range(7) for j in range(i)]
     path = filled(tmp_path / "q.csv", question_sheet(records, [], pairs), same="no")
     assert [row[:2] for row in read_sheets(path, records)] == pairs
+
+
+#: What cannot be seen before a sign: every control character and line separator, and some that have no width.
+UNSEEN = "\u2028\u2029\u200b\u061c\u180e\u2060\u206a\u3000\u3164\ufe0f\ufeff"
+BEFORE = ["", " ", *map(chr, [*range(1, 32), *range(0x7F, 0xA1)]), *UNSEEN, "'", "\r' "]
+
+
+def test_no_cell_of_a_table_is_a_formula_to_a_spreadsheet():
+    """People open sheets and clusters in a spreadsheet, which runs a cell that starts with = or +, - or @, also of full
+    width: so an apostrophe stands before it. A bare carriage return in a cell begins no other row."""
+    bad = [f"{before}{sign}1" for before in BEFORE for sign in "=+-@＝＋－＠"]
+    bad += [f"a{before}=cmd|' /C calc'!A0" for before in BEFORE] + [f"{before}a" for before in BEFORE]
+    table = pd.DataFrame({"id": range(len(bad)), "=name": bad, "file": bad[::-1], "plain": "a b"})
+    rows = cells(to_csv(table))
+    assert len(rows) == 1 + len(bad) and {len(row) for row in rows} == {4}
+    assert not [cell for row in rows for cell in row if is_formula(cell)]
+    for (number, *told), text, file in zip(rows[1:], bad, bad[::-1], strict=True):
+        assert bad[int(number)] == text and told[0] in (text, f"'{text}") and told[1] in (file, f"'{file}")
+        assert told[2] == "a b"

@@ -6,13 +6,14 @@ from itertools import count
 import numpy as np
 import pandas as pd
 import pytest
-from nightly import NIGHTLY
 from sklearn.linear_model import LogisticRegression
 
 import crowder as cr
 from crowder_tool import Audit, LearnedOrdering, nearest_pairs, people
 from crowder_tool.candidates import NearestPairs
-from crowder_tool.learned_ordering import LAST, Urn
+from crowder_tool.learning import LAST, Urn
+
+from .support import NIGHTLY
 
 SIZES, FEW = [3] * 12 + [2] * 12 + [1] * 40, [3] * 5 + [2] * 5 + [1] * 10
 

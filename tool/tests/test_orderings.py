@@ -4,11 +4,14 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from naive import clusterings
 
 import crowder as cr
 from crowder.pairs import unpack
-from crowder_tool.tables import Audit, ScoredOrdering, TableCandidates
+from crowder_tool.audit import Audit
+from crowder_tool.candidates import TableCandidates
+from crowder_tool.scored import ScoredOrdering
+
+from .support import clusterings
 
 
 def scored(rng):

@@ -1,24 +1,82 @@
-"""An audit whose answers are on disk: it is replayed from them, so that it can go on with the next answer.
+"""Audits of one's own records: the crowd may be unsure, and answers may be on disk.
 
 While an audit runs, some answers are to questions that it drew, others to questions that the ordering chose. The
 guarantee of `crowder.beyond.Audit` requires that draws are used in the order in which they were drawn, and that nothing
 else is used while an answer to a later draw is known and one to an earlier draw is not: what was asked in between may
-depend on the later one. Such answers are held back until then.
+depend on the later one. Such answers are held back until then (`ReplayedAudit`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
+from crowder import beyond
 from crowder.beyond.audit import limits
 from crowder.pairs import unpack
 from crowder_tool.journal import Pair
-from crowder_tool.tables import Audit, ScoredOrdering
+from crowder_tool.orderings import OwnResolution, Tables
+from crowder_tool.scored import ScoredOrdering
 
-__all__ = ["ReplayedAudit"]
+__all__ = ["Audit", "ReplayedAudit"]
+
+
+@dataclass(frozen=True, repr=False)
+class OwnAudited(beyond.Audited, OwnResolution):
+    """`crowder.beyond.Audited` of such a run."""
+
+
+class Audit(Tables, beyond.Audit):
+    """`crowder.beyond.Audit` of an ordering whose crowd may be unsure.
+
+    A question of the ordering about which somebody is unsure stays open, and may be drawn later. Of a pair that was
+    drawn, unsure is refused with a TypeError: a pair that is left out would bias the sample.
+
+    A yes that the ordering takes for all records with one text counts for them here as well, and no draw is about them.
+    So what is certified holds if the answers are true, and these records are the same.
+
+    See Also
+    --------
+    crowder.beyond.Audit : the same with a crowd that always answers.
+
+    Examples
+    --------
+    >>> import crowder as cr
+    >>> data = cr.datasets.disney()
+    >>> audit = Audit(ScoredOrdering(data.similarity, rng=7), rng=8)
+    >>> audit.tell(audit.ask(), None)
+    >>> audit.run(cr.Truth(data.labels)).certified
+    1.0
+    """
+
+    _taken = 0  #: of the pairs that a yes about one text has implied, how many this audit knows of
+
+    def _implied(self) -> list[tuple[int, int, int]]:
+        return getattr(self.ordering, "implied", [])
+
+    def _use(self, same: bool) -> None:
+        super()._use(same)
+        for _, i, j in self._implied()[self._taken :]:
+            self._imply(i, j)
+            self._taken += 1
+
+    @property
+    def resolution(self) -> beyond.Audited:
+        """The clusters that follow from the answers so far, and the limit of what they miss."""
+        plain = super().resolution
+        return OwnAudited(**{one.name: getattr(plain, one.name) for one in fields(plain)}, implied=[*self._implied()])
+
+    def tell(self, pair: tuple[int, int], same: bool | None) -> None:
+        """Record the answer to the open question, as `Ordering.tell`."""
+        if same is None and self._is_open(pair) and not self.auditing:
+            self.ordering.tell(pair, None)  # type: ignore[arg-type]
+            self._pending = self._question = None
+            self._misses += 1
+        else:
+            super().tell(pair, same)  # type: ignore[arg-type]
 
 
 class ReplayedAudit(Audit):

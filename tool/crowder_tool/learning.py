@@ -14,8 +14,16 @@ from crowder.beyond.audit import Draws, inside
 from crowder.checks import Seed
 from crowder.engine import Knowledge, edge_ask, open_pairs, settled
 from crowder.pairs import unpack
-from crowder_tool.candidates import NearestPairs, fields_of, kinds, nearest_pairs, pair_features, texts_of
-from crowder_tool.tables import OwnResolution, TableCandidates, TableOrdering
+from crowder_tool.candidates import (
+    NearestPairs,
+    TableCandidates,
+    fields_of,
+    kinds,
+    nearest_pairs,
+    pair_features,
+    texts_of,
+)
+from crowder_tool.orderings import OwnResolution, TableOrdering
 
 __all__ = ["Accepted", "LearnedOrdering"]
 

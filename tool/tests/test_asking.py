@@ -15,9 +15,10 @@ from zlib import crc32
 import numpy as np
 import pandas as pd
 import pytest
-from journal_crash import read
 
 from crowder_tool import Answer, Journal, ask_all, asking, chat_crowd
+
+from .journal_crash import read
 
 LABELS = np.repeat(np.arange(6), 4)
 PAIRS = [(i, j) for i in range(24) for j in range(i)][:120]

@@ -70,7 +70,7 @@ def read_records(
     Raises
     ------
     ValueError
-        If the file does not follow the rules of :mod:`crowder_tool.record_file`, a column that is used is missing,
+        If the file does not follow the rules of :mod:`crowder_tool.records`, a column that is used is missing,
         or `encoding` or `sep` is invalid. The message names the row and, if possible, the column.
 
     See Also

@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nightly import NIGHTLY, examples
 from scipy.stats import binom
 
 import crowder as cr
 from crowder.pairs import candidates
-from crowder_tool.replayed_audit import ReplayedAudit
+from crowder_tool.audit import ReplayedAudit
+
+from .support import NIGHTLY, examples
 
 LABELS = np.repeat(np.arange(8), [4, 3, 2, 2, 1, 1, 1, 1])
 PAIRS = candidates(np.linspace(1, 0, len(LABELS) * (len(LABELS) - 1) // 2))

@@ -1,0 +1,1 @@
+"""The tests of the tool. They need `crowder` and nothing else of this repository."""
