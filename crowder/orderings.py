@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,7 +29,17 @@ SIZE_DECIMALS = 9
 NONE = np.empty(0, np.float64)
 
 
-class Ordering(Shown, ABC):
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    R = TypeVar("R", bound=Resolution, covariant=True, default=Resolution)
+else:
+    from typing import TypeVar
+
+    R = TypeVar("R", covariant=True)
+
+
+class Ordering(Shown, ABC, Generic[R]):
     """Base class of orderings: `ask` returns the next question, `tell` records its answer, `resolution` is the result
     so far.
 
@@ -175,7 +185,7 @@ class Ordering(Shown, ABC):
     def _is_open(self, pair: Any) -> bool:
         return same_records(pair, self._pending)
 
-    def run(self, oracle: Oracle) -> Resolution:
+    def run(self, oracle: Oracle) -> R:
         """Ask `oracle` every remaining question and return the resolution.
 
         ``oracle(i, j)`` returns a boolean; a TypeError if it is not callable, or answers otherwise: the answers before
@@ -202,10 +212,11 @@ class Ordering(Shown, ABC):
         return int(self._knowledge.count[ASKED])
 
     @property
-    def resolution(self) -> Resolution:
+    def resolution(self) -> R:
         """The clusters that follow from the answers so far."""
         queries = np.column_stack(unpack(self._knowledge.asked[: self.n_queries]))
-        return Resolution(queries, self._knowledge.answer[: self.n_queries].copy(), self._knowledge.component)
+        answers, clusters = self._knowledge.answer[: self.n_queries].copy(), self._knowledge.component
+        return Resolution(queries, answers, clusters)  # type: ignore[return-value]  # a subclass may say more
 
 
 class EdgeOrdering(Ordering):

@@ -200,7 +200,7 @@ class Audited(Resolution):
         return self.found / (self.found + self.missed) if self.found + self.missed else 1.0
 
 
-class Audit(Ordering):
+class Audit(Ordering[Audited]):
     """An ordering followed by an audit, which certifies its recall without any model of the similarities.
 
     It asks the questions of the wrapped ordering until they seem to find no more matches: the last of them found none

@@ -91,7 +91,7 @@ class Placed(Resolution):
         return right[last], joined[last], total
 
 
-class PlacingOrdering(Ordering):
+class PlacingOrdering(Ordering[Placed]):
     r"""Place records one after another, without a question where the evidence for a cluster is strong.
 
     Records arrive in random order. The v-th is compared with the c clusters so far. If the largest evidence is at least

@@ -81,7 +81,7 @@ class Stopped(Resolution):
         return min(1.0, float(np.sum(self.chance)))
 
 
-class Stopping(Ordering):
+class Stopping(Ordering[Stopped]):
     """An ordering that leaves out questions about improbable matches, and ends once the others are answered.
 
     It asks the questions of the wrapped ordering, except those about components that are a match with probability at

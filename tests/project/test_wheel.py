@@ -3,6 +3,8 @@
 import re
 import subprocess
 import sys
+import tarfile
+import tomllib
 import zipfile
 from importlib.metadata import distribution, distributions
 
@@ -38,20 +40,26 @@ def needed(package, seen=None):
     return seen
 
 
-def built(source, folder):
-    build = "import sys; from flit_core import buildapi; buildapi.build_wheel(sys.argv[1])"
-    subprocess.run([sys.executable, "-c", build, str(folder)], cwd=source, check=True, capture_output=True)
-    return zipfile.ZipFile(next(folder.glob("*.whl")))
+def built(source, folder, kind="wheel"):
+    """The wheel or sdist of a project, made by its back end as pip calls it."""
+    back_end = tomllib.loads((source / "pyproject.toml").read_text(encoding="utf-8"))["build-system"]["build-backend"]
+    build = f"import sys, {back_end} as back_end; print(back_end.build_{kind}(sys.argv[1]))"
+    done = subprocess.run([sys.executable, "-c", build, str(folder)], cwd=source, check=True, capture_output=True,
+                          text=True)  # fmt: skip
+    return folder / done.stdout.split()[-1]
+
+
+def metadata_of(wheel):
+    return wheel.read(next(name for name in wheel.namelist() if name.endswith("METADATA"))).decode()
 
 
 def core_of(wheel):
-    metadata = wheel.read(next(name for name in wheel.namelist() if name.endswith("METADATA"))).decode()
-    return re.findall(r"^Requires-Dist: ([\w-]+)[^;\n]*$", metadata, re.MULTILINE)
+    return re.findall(r"^Requires-Dist: ([\w-]+)[^;\n]*$", metadata_of(wheel), re.MULTILINE)
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
-    return built(ROOT, tmp_path_factory.mktemp("wheel"))
+    return zipfile.ZipFile(built(ROOT, tmp_path_factory.mktemp("wheel")))
 
 
 @pytest.fixture(scope="module")
@@ -83,13 +91,19 @@ def test_it_carries_its_types_and_the_values_of_cora_and_no_book_and_needs_four_
     assert all(name.startswith(("crowder/", "crowder-")) for name in names)
 
 
-def test_the_tool_is_a_wheel_of_its_own_which_needs_the_module(tmp_path):
-    tool = built(ROOT / "tool", tmp_path)
-    assert core_of(tool) == ["crowder", "scikit-learn"]
-    assert all(name.startswith(("crowder_tool/", "crowder_tool-")) for name in tool.namelist())
-    assert "crowder_tool/label.html" in tool.namelist()
+def test_the_tool_is_a_wheel_of_its_own_which_finds_the_module_beside_it(tmp_path):
+    """In a clone, so that `pip install ./tool` is enough; from its sdist, it asks for the distribution."""
+    with tarfile.open(built(ROOT / "tool", tmp_path, "sdist")) as source:
+        source.extractall(tmp_path, filter="data")
+    elsewhere = next(path for path in tmp_path.iterdir() if path.is_dir())
+    for tool, needs in ((ROOT / "tool", f"crowder[text] @ {ROOT.as_uri()}"), (elsewhere, "crowder[text]")):
+        tool = zipfile.ZipFile(built(tool, tmp_path))
+        assert f"Requires-Dist: {needs}\n" in metadata_of(tool)
+        assert {*core_of(tool)} == {"crowder", "httpx", "scikit-learn", "tqdm"}
+        assert all(name.startswith(("crowder_tool/", "crowder_tool-")) for name in tool.namelist())
+        assert {"crowder_tool/label.html", "crowder_tool/py.typed"} < {*tool.namelist()}
     commands = tool.read(next(name for name in tool.namelist() if name.endswith("entry_points.txt"))).decode()
-    assert commands.split("\n")[1] == "crowder=crowder_tool.__main__:main"
+    assert commands.split("\n")[1] == "crowder = crowder_tool.__main__:main"
 
 
 def test_importing_it_loads_no_table_plot_or_formula_and_the_examples_of_the_readme_and_cora_run(site, tmp_path):

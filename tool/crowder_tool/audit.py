@@ -29,7 +29,7 @@ class OwnAudited(beyond.Audited, OwnResolution):
     """`crowder.beyond.Audited` of such a run."""
 
 
-class Audit(Tables, beyond.Audit):
+class Audit(Tables[beyond.Audited], beyond.Audit):
     """`crowder.beyond.Audit` of an ordering whose crowd may be unsure.
 
     A question of the ordering about which somebody is unsure stays open, and may be drawn later. Of a pair that was

@@ -7,14 +7,14 @@ of one table, so a question about them is not asked.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from crowder.engine import ASKED, Knowledge, learn, settled
-from crowder.orderings import Ordering
+from crowder.orderings import Ordering, R
 from crowder.pairs import Candidates
 from crowder.resolution import Resolution
 
@@ -45,11 +45,15 @@ class OwnResolution(Resolution):
         return right[ends], joined[ends], total
 
 
-class Tables(Ordering):
+class Tables(Ordering[R]):
     """What the tables of candidates imply is learned with each match: the new cluster differs from every other that has
     a record of one of its tables, as far as candidate pairs lead there. So whatever looks at what is known need not
     know of tables.
     """
+
+    if TYPE_CHECKING:  # the crowd may be unsure
+
+        def run(self, oracle: Callable[[int, int], bool | None]) -> R: ...
 
     def _learn(self, i: int, j: int, same: bool) -> None:
         self._knowledge = self._learned(self._knowledge, i, j, same)
@@ -77,7 +81,7 @@ class Tables(Ordering):
             self._knowledge.count[ASKED] -= 1
 
 
-class TableOrdering(Tables):
+class TableOrdering(Tables[R]):
     """An ordering whose candidates may have tables, and whose crowd may be unsure.
 
     A pair about which somebody is unsure (None) stays open, and is not asked about again.

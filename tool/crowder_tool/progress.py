@@ -1,47 +1,32 @@
-"""What the command says on standard error during work that takes long, a line every five seconds. Python is silent."""
+"""What the command says on standard error during work that takes long. Python is silent."""
 
 from __future__ import annotations
 
-import sys
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from threading import Event, Thread
 from typing import TypeVar
+
+from tqdm import tqdm
 
 __all__ = ["counted", "told"]
 
-EVERY = 5.0
+#: The seconds after which a loop is told, and between two reports.
+FIRST, EVERY = 5.0, 1.0
 T = TypeVar("T")
-#: What is being done, how much of it is done, and how much it is in all; nothing if no loop is counted.
-_now: list[tuple[str, int, int]] = []
+_now: list[str] = []  # what the command is doing
 
 
-def counted(items: Sequence[T], what: str) -> Iterator[T]:
-    """The items one by one; `told` says how far it is."""
-    for done, item in enumerate(items):
-        _now[:] = [(what, done, len(items))]
-        yield item
-    _now.clear()
+def counted(items: Sequence[T], what: str) -> Iterable[T]:
+    """The items one by one; inside `told`, with how far it is."""
+    said = f"{_now[-1]}: {what}" if _now else what
+    return tqdm(items, said, delay=FIRST, mininterval=EVERY, leave=False, disable=not _now)
 
 
 @contextmanager
 def told(what: str) -> Iterator[None]:
-    """Say every five seconds what is being done, and for how long.
-
-    A thread does, so that no step of the work is too long for it.
-    """
-    ended, began = Event(), time.monotonic()
-
-    def tell() -> None:
-        while not ended.wait(EVERY):
-            far = "".join(f": {name}, {100 * done // most} %" for name, done, most in _now)
-            print(f"{what}{far} ({time.monotonic() - began:.0f} s)", file=sys.stderr, flush=True)
-
-    thread = Thread(target=tell, daemon=True)
-    thread.start()
+    """Say how far the loops inside are, if they take long."""
+    _now.append(what)
     try:
         yield
     finally:
-        ended.set()
-        thread.join()
+        _now.pop()
