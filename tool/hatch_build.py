@@ -1,4 +1,4 @@
-"""What the wheel of the tool needs of `crowder`: of a clone, the folder above; otherwise, the distribution of that name."""
+"""What the tool needs of `crowder`: in a clone, the folder above; elsewhere, the distribution of that name."""
 
 from pathlib import Path
 from typing import Any
