@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 from crowder import checks
 from crowder_tool import files
 
-__all__ = ["AnswerFile", "Entry"]
+__all__ = ["AnswerFile", "Vote"]
 
 #: The application id ("crow" in ASCII) identifies the file.
 APPLICATION = 0x63726F77
@@ -42,11 +42,11 @@ FREE, ROOM = 16, 1 << 17
 
 TABLES = (
     """CREATE TABLE log (
-        entry INTEGER PRIMARY KEY, -- 1, 2, ... in the order written
         i INTEGER NOT NULL, j INTEGER NOT NULL,
-        vote INTEGER NOT NULL, -- the entry that gave this vote first
         same INTEGER, -- 1, 0, or NULL: unsure
         worker TEXT, confidence REAL, cost REAL NOT NULL,
+        entry INTEGER PRIMARY KEY, -- 1, 2, ... in the order written
+        first INTEGER NOT NULL, -- the entry that gave this vote first
         gone INTEGER NOT NULL, -- 1: from here on there is no such vote
         checksum INTEGER NOT NULL
     )""",
@@ -58,17 +58,21 @@ TABLES = (
 )
 
 
-class Entry(NamedTuple):
-    """From here on, this vote about i < j says `same` (None: unsure), or it is `gone`; see `TABLES`."""
+class Vote(NamedTuple):
+    """A worker's answer about the records i < j as it is kept: the same, or not, or unsure (None).
 
-    entry: int
+    A later vote about the pair by the same worker replaces it. `entry` is its number in the journal, `first` the entry
+    by which this worker voted first; if it is `gone`, the worker has no vote about the pair from here on.
+    """
+
     i: int
     j: int
-    vote: int
     same: bool | None
     worker: str | None = None
     confidence: float | None = None
     cost: float = 0.0
+    entry: int = 0
+    first: int = 0
     gone: bool = False
 
 
@@ -133,23 +137,23 @@ class AnswerFile:
             raise self._damaged("its tables are not those of a journal")
         return False
 
-    def entries(self, after: int = 0) -> list[Entry]:
+    def entries(self, after: int = 0) -> list[Vote]:
         """The entries after this one, checked."""
         found = []
         for *cells, checksum in self.do("SELECT * FROM log WHERE entry > ? ORDER BY entry", (after,)):
-            if checksum != _checksum(cells) or cells[0] != after + 1:
+            vote = Vote(*cells)
+            if checksum != _checksum(cells) or vote.entry != after + 1:
                 raise self._damaged(f"entry {after + 1} does not fit its checksum or its number")
-            entry = Entry(*cells)
-            after, same = entry.entry, None if entry.same is None else bool(entry.same)
-            found.append(entry._replace(same=same, gone=bool(entry.gone)))
+            after, same = vote.entry, None if vote.same is None else bool(vote.same)
+            found.append(vote._replace(same=same, gone=bool(vote.gone)))
             self._last = (after, checksum)
         return found
 
-    def append(self, entry: Entry) -> None:
-        """Add an entry, inside `transaction`. It gets the next number, and a new vote (0) has this number too."""
+    def append(self, vote: Vote) -> None:
+        """Add an entry, inside `transaction`. It gets the next number, and a new vote has it as its first."""
         number = self.do("SELECT coalesce(max(entry), 0) + 1 FROM log")[0][0]
-        entry = entry._replace(entry=number, vote=entry.vote or number)
-        cells = [int(cell) if isinstance(cell, bool) else cell for cell in entry]
+        vote = vote._replace(entry=number, first=vote.first or number)
+        cells = [int(cell) if isinstance(cell, bool) else cell for cell in vote]
         self.do("INSERT INTO log VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (*cells, _checksum(cells)))
 
     @contextmanager

@@ -8,8 +8,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Any, NamedTuple
 
 from crowder import checks, oracles
-from crowder_tool.answer_file import Entry
-from crowder_tool.journal import Journal, Pair, call, ordered, rows
+from crowder_tool.journal import Journal, Pair, Vote, call, ordered, rows
 
 __all__ = ["Asked", "Failed", "ask_all"]
 
@@ -134,7 +133,7 @@ def ask_all(
     def submit(attempt: _Attempt, after: float = 0.0) -> None:
         out[pool.submit(work, attempt, after)] = attempt
 
-    def work(attempt: _Attempt, after: float) -> Entry:
+    def work(attempt: _Attempt, after: float) -> Vote:
         """In a thread: the answer, once it is on disk."""
         if after and stop.wait(after):
             raise Failed(attempt.words, ends="pair")

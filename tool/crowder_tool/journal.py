@@ -23,10 +23,10 @@ import pandas as pd
 from crowder import checks, oracles
 from crowder.beyond.noisy import NoisyOrdering
 from crowder.orderings import Ordering
-from crowder_tool.answer_file import AnswerFile, Entry
+from crowder_tool.answer_file import AnswerFile, Vote
 from crowder_tool.records import encodable
 
-__all__ = ["Answer", "Journal", "Pair", "call", "ordered", "rows"]
+__all__ = ["Answer", "Journal", "Pair", "Vote", "call", "ordered", "rows"]
 
 Pair = tuple[int, int]
 
@@ -113,7 +113,7 @@ class Journal:
     def __init__(self, oracle: Any, path: str | os.PathLike[str], *, like: Any = None) -> None:
         self.asked = 0
         self._oracle = oracle
-        self._read, self._votes = 0, defaultdict[Pair, dict[int, Entry]](dict)  # entries read; the votes of each pair
+        self._read, self._votes = 0, defaultdict[Pair, dict[int, Vote]](dict)  # entries read; the votes of each pair
         self._lock = threading.RLock()  # of all of this, and of the file
         self._asking = threading.Lock()  # of the thread that asks
         self._file = AnswerFile(path, like=like)
@@ -160,10 +160,11 @@ class Journal:
         self.vote(i, j, 0)
         return next((vote.same for vote in self._votes[ordered(i, j)].values() if vote.same is not None), None)
 
-    def find(self, pair: Pair, number: int = 0) -> Entry | None:
+    def find(self, pair: Pair, number: int = 0) -> Vote | None:
         """The answer on disk about a pair i < j of this number."""
         with self._lock:
-            if len(self._votes.get(pair, ())) <= number:  # perhaps another process has asked
+            # Another process may have asked, or taken an answer back. What was read can be had though the file is gone.
+            with suppress(*([OSError] if len(self._votes.get(pair, ())) > number else [])):
                 self._refresh()
             votes = list(self._votes.get(pair, {}).values())
         return votes[number] if number < len(votes) else None
@@ -179,13 +180,13 @@ class Journal:
         with self._lock:
             self._file.make_room()
 
-    def store(self, pair: Pair, said: Answer) -> Entry:
+    def store(self, pair: Pair, said: Answer) -> Vote:
         """Write the answer about a pair i < j that the crowd has just given."""
         with self._lock:
             self.asked += 1
             try:
                 with self._file.transaction():
-                    self._file.append(Entry(0, *pair, 0, said.same, said.worker, said.confidence, said.cost))
+                    self._file.append(Vote(*pair, said.same, said.worker, said.confidence, said.cost))
             except Exception as error:
                 raise OSError(
                     f"the crowd's answer to {pair} is {_named(said.same, said.worker)}, but could not be written: "
@@ -197,12 +198,12 @@ class Journal:
     def _refresh(self) -> None:
         """Read the entries that this object or another process has written since; only with the lock."""
         self._file.check_in_place()
-        for entry in self._file.entries(self._read):
-            self._read, votes = entry.entry, self._votes[entry.i, entry.j]
-            if entry.gone:
-                del votes[entry.vote]
+        for vote in self._file.entries(self._read):
+            self._read, votes = vote.entry, self._votes[vote.i, vote.j]
+            if vote.gone:
+                del votes[vote.first]
             else:
-                votes[entry.vote] = entry  # one that is changed keeps its place
+                votes[vote.first] = vote  # one that is changed keeps its place
 
     # --- votes ----------------------------------------------------------------------------------------------------
 
@@ -213,17 +214,18 @@ class Journal:
             spent, dearest = self._file.do("SELECT total(cost), coalesce(max(cost), 0.0) FROM log")[0]
             return spent, dearest
 
-    def answers(self) -> pd.DataFrame:
-        """The answers on disk, sorted by entry.
+    def votes(self) -> list[Vote]:
+        """The votes that count, in the order of their entries."""
+        with self._lock:
+            with suppress(OSError):  # a file that was deleted does not take the answers with it
+                self._refresh()
+            found = [vote for votes in self._votes.values() for vote in votes.values()]
+        return sorted(found, key=lambda vote: vote.entry)
 
-        Columns entry (1, 2, ... in the order written), i, j, vote (the entry that gave it first), same (missing where
-        an answer is unsure), worker, confidence, cost.
-        """
-        with self._lock, suppress(OSError):  # a file that was deleted does not take the answers with it
-            self._refresh()
-        rows = sorted(row for votes in self._votes.values() for row in votes.values())
-        types = dict.fromkeys(["entry", "i", "j", "vote"], "int64") | dict.fromkeys(["confidence", "cost"], "float64")
-        frame = pd.DataFrame(rows, columns=list(Entry._fields), dtype="object").drop(columns="gone")
+    def answers(self) -> pd.DataFrame:
+        """The votes that count as a table, with the fields of `Vote` as columns (same is missing if unsure)."""
+        frame = pd.DataFrame(self.votes(), columns=list(Vote._fields), dtype="object").drop(columns="gone")
+        types = dict.fromkeys(["entry", "i", "j", "first"], "int64") | dict.fromkeys(["confidence", "cost"], "float64")
         return frame.astype(types | {"same": "boolean"})
 
     def record(self, votes: Iterable[tuple], gone: Iterable[tuple] = ()) -> tuple[int, int]:
@@ -241,10 +243,10 @@ class Journal:
         >>> with Journal(None, os.path.join(tempfile.mkdtemp(), "answers.db")) as journal:
         ...     print(journal.record([(0, 1, True, "ann"), (0, 1, False, "bob")]))
         ...     print(journal.record([(1, 0, True, "bob"), (1, 2, None, "bob")]))
-        ...     print(journal.answers()[["i", "j", "same", "worker"]].values.tolist())
+        ...     print([vote[:4] for vote in journal.votes()])
         (2, 0)
         (1, 1)
-        [[0, 1, True, 'ann'], [0, 1, True, 'bob'], [1, 2, <NA>, 'bob']]
+        [(0, 1, True, 'ann'), (0, 1, True, 'bob'), (1, 2, None, 'bob')]
         """
         said = self._checked(votes)
         taken = [(ordered(i, j), _text(worker, "the worker of the vote to take back"))
@@ -261,7 +263,7 @@ class Journal:
                 for (pair, worker), same in said.items():
                     found = now.get((pair, worker))
                     if found is None or found.same != same:
-                        self._file.append(Entry(0, *pair, found.vote if found else 0, same, worker))
+                        self._file.append(Vote(*pair, same, worker, first=found.first if found else 0))
                         new, changed = new + (found is None), changed + (found is not None)
             self._refresh()
         return new, changed

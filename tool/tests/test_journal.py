@@ -60,7 +60,7 @@ def program(command, *arguments):
 
 def votes(table):
     """What counts now: pair, answer and worker, by pair and number."""
-    rows = table.sort_values(["i", "j", "vote"])[["i", "j", "same", "worker"]].values.tolist()
+    rows = table.sort_values(["i", "j", "first"])[["i", "j", "same", "worker"]].values.tolist()
     return [(i, j, None if pd.isna(same) else same, who) for i, j, same, who in rows]
 
 
@@ -121,7 +121,7 @@ def test_a_journal_has_the_last_vote_of_each_worker_and_forgets_none(data):
         model = [(*pair, *vote) for pair in sorted(expected) for vote in expected[pair]]
         for table in (journals[0].answers(), journals[1].answers(), read(path)):
             assert votes(table) == model
-            assert table["vote"].is_unique and (table["vote"] <= table["entry"]).all()
+            assert table["first"].is_unique and (table["first"] <= table["entry"]).all()
         log = journals[0]._file.entries()
         assert sum(not entry.gone for entry in log) == paid  # what was replaced is there, too
         assert [entry.entry for entry in log] == [*range(1, len(log) + 1)] and journals[0].costs()[0] == spent
@@ -489,9 +489,9 @@ def test_forms_of_an_answer(said, stored, tmp_path):
     with Journal(lambda i, j: said, tmp_path / "answers.db") as journal:
         journal.vote(np.int64(4), np.int32(3), 0)
     table = read(tmp_path / "answers.db")
-    types = dict.fromkeys(["entry", "i", "j", "vote"], "int64") | {"same": "boolean", "worker": "object"}
+    types = dict.fromkeys(["entry", "i", "j", "first"], "int64") | {"same": "boolean", "worker": "object"}
     assert table.dtypes.astype(str).to_dict() == types | {"confidence": "float64", "cost": "float64"}
-    assert [None if pd.isna(cell) else cell for cell in table.iloc[0]] == [1, 3, 4, 1, *stored]
+    assert [None if pd.isna(cell) else cell for cell in table.iloc[0]] == [3, 4, *stored, 1, 1]
 
 
 @pytest.mark.parametrize("said", [1, "yes", (True,), (True, []), (1, "ann"), (True, 0.5), (True, ""),
