@@ -72,8 +72,8 @@ MORE = """beyond.audit.audit_cost beyond.errors.learn_errors beyond.others.Membe
     counting.limits.giant_share counting.limits.node_limit counting.small_cases.orders_by_questions
     counting.small_cases.partitions oracles.majority_error""".split()
 #: What `resolve` returns, what an ordering calls, and the steps of `Journal.vote`; and parameters: jobs are processes.
-LEFT = {"beyond.Resolved", "beyond.others.MemberVotes.majority", "Journal.find", "Journal.store", "n_jobs", "settings",
-        "options", "self"}  # fmt: skip
+LEFT = {"beyond.Resolved", "beyond.others.MemberVotes.majority", "Journal.charge", "Journal.find", "Journal.take",
+        "n_jobs", "settings", "options", "self"}  # fmt: skip
 
 #: What is taken for a parameter of this name; after a dot, by one callable alone. A function of no argument makes it.
 GOOD = {

@@ -6,12 +6,12 @@ of a program at once, such as a language model (`chat_crowd`); `Audit` certifies
 the same without a program.
 """
 
-from crowder_tool.asking import Failed, ask_all
+from crowder_tool.asking import ask_all
 from crowder_tool.audit import Audit
 from crowder_tool.candidates import nearest_pairs
 from crowder_tool.chat import chat_crowd
 from crowder_tool.invented import people
-from crowder_tool.journal import Answer, Journal
+from crowder_tool.journal import Answer, Failed, Journal
 from crowder_tool.learning import LearnedOrdering
 from crowder_tool.records import read_records
 from crowder_tool.scored import ScoredOrdering, from_pairs

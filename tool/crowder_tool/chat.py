@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
+import ipaddress
 import json
 import re
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from email.utils import parsedate_to_datetime
-from http.client import HTTPException
 from threading import Thread
 from typing import Any
-from urllib.parse import urlsplit
-from urllib.request import HTTPErrorProcessor, ProxyHandler, Request, build_opener
 
+import httpx
 import pandas as pd
 
 from crowder import checks
-from crowder_tool.asking import Failed
-from crowder_tool.journal import Answer
+from crowder_tool.journal import Answer, Failed
 
 __all__ = ["PROMPT", "chat_crowd"]
 
@@ -27,34 +26,39 @@ PROMPT = (
     'if they are written differently. Answer with JSON only: {"same": true, false, or null if it cannot be decided, '
     '"confidence": a number from 0 to 1}.'
 )
+#: Seconds for a whole request, from the connection to the last byte of the reply; and most bytes of a reply.
+TIMEOUT, LARGEST = 120.0, 1 << 22
 #: Most characters at the end of a reply in which an answer is looked for, and of the server's words in a message.
 LOOKED_AT, SHOWN = 20_000, 300
-SAYS = {"true": True, "yes": True, "false": False, "no": False, "null": None, "unsure": None}
+SAYS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False,
+        "null": None, "none": None, "unsure": None}  # fmt: skip
 #: What a server says if every question would fail like this, and if only this one does, whatever the status is.
 ALWAYS = r"model\W?_?not\W?_?found|model\b.*(does not exist|not found)|invalid_api_key|insufficient_quota"
 TOO_LONG = r"context.{0,30}(length|size|window)|too (long|large)\b"
+#: "Try again in 1m2.5s", and the seconds of a unit.
+AGAIN = re.compile(r"(?:again|retry) (?:in|after) ((?:\d+(?:\.\d+)?\s*(?:ms|milli|s|m|h)[a-z]*\s*)+)", re.I)
+UNITS = {"ms": 0.001, "milli": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 
 def chat_crowd(
     url: str, model: str, records: pd.DataFrame, *, key: str = "", price: tuple[float, float] = (0.0, 0.0),
-    timeout: float = 60.0, prompt: str = PROMPT, **options: Any,
+    prompt: str = PROMPT, **options: Any,
 ) -> Callable[[int, int], Answer]:  # fmt: skip
-    """A language model as a crowd for `ask_all`; each call is one request to the server.
+    """A language model as a crowd for `ask_all`; each call is one request to the server, of at most two minutes.
 
     Parameters
     ----------
     url, model, key : str
         The address, to which ``/chat/completions`` is added; the name of the model there; and the key, if the server
-        wants one. It is sent to no other host: a redirection is a failure.
+        wants one. It is sent over https or to this machine only, and to no other host: a redirection is a failure.
     records : DataFrame
         All columns but ``id`` and ``label`` are shown to the model.
     price : (float, float), keyword only
         What a million tokens cost, in and out.
-    timeout : float, keyword only
-        Seconds for a whole request, from the connection to the last byte of the reply.
     prompt : str, keyword only
-        What the model is told before it gets both records, ``{"a": {...}, "b": {...}}``. Its reply must end with a JSON
-        object in which ``same`` is true, false or null, and may have a ``confidence``.
+        What the model is told before it gets both records, ``{"a": {...}, "b": {...}}``, such as what the same means
+        for these records. Its reply must end with a JSON object in which ``same`` is true, false or null, and may have
+        a ``confidence``; or be one word, yes, no or unsure.
     **options
         More fields of the request, such as ``max_tokens``. By default, ``temperature`` is 0.
 
@@ -62,7 +66,8 @@ def chat_crowd(
     -------
     callable
         ``crowd(i, j)`` returns an `Answer`, or raises `Failed` with the server's words. A reply that cannot be read is
-        a failure, which has a cost; `ask_all` asks again.
+        a failure, which has a cost; `ask_all` asks again. A request to which no whole reply comes may have cost as much
+        as any answer.
 
     Raises
     ------
@@ -76,76 +81,85 @@ def chat_crowd(
     Examples
     --------
     >>> records = pd.DataFrame({"id": ["x", "y"], "name": ["Ann Lee", "A. Lee"]})
-    >>> crowd = chat_crowd("http://localhost:11434/v1", "llama3.1", records, price=(0.5, 1.5), timeout=30)
-    >>> reply = {"choices": [{"message": {"content": 'The initial fits. {"same": "yes", "confidence": 0.8}'}}]}
+    >>> crowd = chat_crowd("http://localhost:11434/v1", "llama3.1", records, price=(0.5, 1.5))
+    >>> reply = {"choices": [{"message": {"content": 'The initial fits. {"Same": "Yes.", "confidence": 0.8}'}}]}
     >>> read_reply(reply)
     (True, 0.8)
     """
     for what, text in {"url": url, "model": model, "key": key, "prompt": prompt}.items():
         checks.kind(text, str, f"{what} must be text")
-    if not (re.match("https?://", url) and (host := urlsplit(url).hostname)):
+    try:
+        address = httpx.URL(f"{url.rstrip('/')}/chat/completions")
+    except httpx.InvalidURL:
+        address = httpx.URL("")
+    if address.scheme not in ("http", "https") or not (host := address.host):
         raise ValueError(f"url must begin with http:// or https:// and a host, not {url!r}")
     if not re.fullmatch("[!-~]*", key := key.strip()):
         raise ValueError("key must have no white space and only ASCII characters")
-    timeout = checks.number(timeout, "timeout", least=1e-3, most=1e6)
+    if (key or address.userinfo) and address.scheme == "http" and not _is_local(host):
+        raise ValueError(f"url must begin with https:// where there is a key, or be of this machine, not {url!r}")
     if not (isinstance(price, (tuple, list)) and len(price) == 2):
         raise TypeError(f"price must be two numbers, for a million tokens read and written, not {price!r}")
-    price_in, price_out = (checks.number(part, "price") for part in price)
+    price = (checks.number(price[0], "price"), checks.number(price[1], "price"))
     fields = checks.kind(records, pd.DataFrame, "records must be a DataFrame").astype(object)
     fields = fields.drop(columns=["id", "label"], errors="ignore").where(fields.notna(), None)
     shown = fields.to_dict("records")
-    local = [ProxyHandler({})] if host in ("localhost", "127.0.0.1", "::1") else []
-    opener = build_opener(_AsTheyAre, *local)
-    headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {key}"} if key else {})
+    client = httpx.Client(
+        timeout=TIMEOUT, trust_env=not _is_local(host), limits=httpx.Limits(max_keepalive_connections=0),
+        headers={"Accept-Encoding": "identity"} | ({"Authorization": f"Bearer {key}"} if key else {}),
+    )  # fmt: skip
 
     def crowd(i: int, j: int) -> Answer:
         told = json.dumps({"a": shown[i], "b": shown[j]}, ensure_ascii=False, default=str)
         messages = [{"role": "system", "content": prompt}, {"role": "user", "content": told}]
         body = {"model": model, "messages": messages, "temperature": 0} | options
-        request = Request(f"{url.rstrip('/')}/chat/completions", json.dumps(body).encode(), headers)
         try:
-            status, after, text = _within(timeout, lambda: _exchange(opener, request, timeout))
-        except TimeoutError:
-            raise Failed(f"{host} sent no whole reply within {timeout:g} seconds") from None
-        except (OSError, HTTPException) as error:
-            raise Failed(f"{host}: {getattr(error, 'reason', error) or type(error).__name__}") from None
+            response, text = _within(TIMEOUT, lambda: _exchange(client, address, body))
+        except (httpx.HTTPError, OSError, ValueError) as error:
+            late = isinstance(error, (httpx.TimeoutException, TimeoutError))
+            what = f"no whole reply within {TIMEOUT:g} seconds" if late else str(error) or type(error).__name__
+            unsent = isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError))
+            raise Failed(f"{host}: {what}", cost=0.0 if unsent else None) from None
         try:
             reply = json.loads(text)
         except (ValueError, RecursionError):
             reply = None
-        fine = status == 200 and not (isinstance(reply, dict) and reply.get("error"))
+        fine, cost = response.is_success and not (isinstance(reply, dict) and reply.get("error")), cost_of(reply, price)
         if fine and (read := read_reply(reply)):
-            return Answer(*read, cost_of(reply, (price_in, price_out)))
+            return Answer(*read, cost)
         words = " ".join((text if reply is None else _words(reply)).split())[:SHOWN]
         words = words.replace(key, "(key)") if key else words
-        cost = cost_of(reply, (price_in, price_out))
         if fine:
-            raise Failed(f"{host}: the reply cannot be read: {words}", cost=cost)
-        raise Failed(f"{host}, HTTP {status}: {words}", cost=cost, after=after, ends=_ends(status, text))
+            raise Failed(f"{host}: the reply cannot be read: {words}", cost=cost or None)
+        after, ends = _seconds(response.headers, text[:LOOKED_AT]), _ends(response, text)
+        raise Failed(f"{host}, HTTP {response.status_code}: {words}", cost=cost, after=after, ends=ends)
 
     return crowd
 
 
-class _AsTheyAre(HTTPErrorProcessor):
-    """Replies of every status are handed on as they are. No redirection is followed, as it would take the key along."""
+def _is_local(host: str) -> bool:
+    """Whether it is this machine."""
+    try:
+        return host.lower() == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
 
-    def http_response(self, request: Any, response: Any) -> Any:
-        return response
 
-    https_response = http_response
-
-
-def _exchange(opener: Any, request: Request, timeout: float) -> tuple[int, float, str]:
-    """Status, after how many seconds to ask again, and text of a reply."""
-    body, until = b"", time.monotonic() + timeout
-    with opener.open(request, timeout=timeout) as response:
-        while (piece := response.read1(2**16)) and time.monotonic() < until:
-            body += piece
-    return response.status, _seconds(response.headers.get("Retry-After")), body.decode("utf-8-sig", "replace")
+def _exchange(client: httpx.Client, address: httpx.URL, body: dict) -> tuple[httpx.Response, str]:
+    """A reply of any status, and its text."""
+    content, until = b"", time.monotonic() + TIMEOUT
+    with client.stream("POST", address, json=body) as response:
+        for piece in response.iter_raw():
+            content += piece
+            if len(content) > LARGEST:
+                raise ValueError(f"the reply has more than {LARGEST:,} bytes")
+            if time.monotonic() > until:
+                raise TimeoutError
+    return response, content.decode("utf-8-sig", "replace")
 
 
 def _within(seconds: float, work: Callable[[], Any]) -> Any:
-    """The result of `work`, or a TimeoutError: a socket's own limit is for each piece that arrives, not for a reply."""
+    """The result of `work`, or a TimeoutError: the client's own limit is for each piece, also of the headers."""
     result: Future = Future()
 
     def run() -> None:
@@ -158,23 +172,28 @@ def _within(seconds: float, work: Callable[[], Any]) -> Any:
     return result.result(seconds)
 
 
-def _seconds(after: str | None) -> float:
-    """`Retry-After`, a number of seconds or a date; 0 if there is none."""
-    text = (after or "").strip()
-    try:
-        return min(float(text), 1e9) if text.isdecimal() else max(
-            parsedate_to_datetime(text).timestamp() - time.time(), 0.0)  # fmt: skip
-    except (ValueError, TypeError, OverflowError):
-        return 0.0
+def _seconds(headers: httpx.Headers, text: str) -> float:
+    """After how many seconds to ask again, by headers or words; 0 if they do not say so."""
+    found, after = [0.0], headers.get("retry-after", "").strip()
+    for each, unit in ((after, 1.0), (headers.get("retry-after-ms", "").strip(), 0.001)):
+        if re.fullmatch(r"\d+(\.\d+)?", each):
+            found.append(min(float(each) * unit, 1e9))
+    with suppress(ValueError, TypeError, OverflowError):
+        found.append(parsedate_to_datetime(after).timestamp() - time.time())
+    if said := AGAIN.search(text):
+        parts = re.findall(r"([\d.]+)\s*(ms|milli|s|m|h)", said[1].lower())
+        found.append(sum(float(number) * UNITS[unit] for number, unit in parts))
+    return max(found)
 
 
-def _ends(status: int, text: str) -> str:
+def _ends(response: httpx.Response, text: str) -> str:
     """What a failure ends: this attempt, this pair, or the run."""
     if re.search(ALWAYS, text[:LOOKED_AT], re.I):
         return "run"
-    if status in (400, 413, 422) or re.search(TOO_LONG, text[:LOOKED_AT], re.I):
+    if response.status_code in (400, 413, 422) or re.search(TOO_LONG, text[:LOOKED_AT], re.I):
         return "pair"
-    return "attempt" if status in (200, 408, 409, 425, 429) or status >= 500 else "run"
+    other = response.is_success or response.is_server_error or response.status_code in (408, 409, 425, 429)
+    return "attempt" if other else "run"
 
 
 def _words(reply: Any) -> str:
@@ -200,17 +219,16 @@ def read_reply(reply: Any) -> tuple[bool | None, float | None] | None:
             found, end = json.JSONDecoder().raw_decode(text, at)
         except (ValueError, RecursionError):
             found, end = {}, at + 1
+        found = {name.strip().lower(): value for name, value in found.items()}
         told, at = (found, end) if "same" in found else (told, at + 1)
         at = text.find("{", at)
-    if told is None:
-        return None
-    same, sure = told["same"], told.get("confidence")
-    same = SAYS.get(same.strip().lower(), same) if isinstance(same, str) else same
-    if not (same is None or isinstance(same, bool)):
+    said, sure = (text, None) if told is None else (told["same"], told.get("confidence"))
+    word = "null" if said is None else str(said).strip("\"'`*. \n\t!").lower()
+    if word not in SAYS:
         return None
     if isinstance(sure, bool) or not isinstance(sure, int | float) or not 0 <= sure <= 1:
         sure = None
-    return same, sure
+    return SAYS[word], sure
 
 
 def cost_of(reply: Any, price: tuple[float, float]) -> float:

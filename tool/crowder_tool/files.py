@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import secrets
+import sys
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["mode", "write"]
+__all__ = ["flush", "mode", "write"]
 
 
 def write(path: Path, content: bytes, *, like: str | os.PathLike[str] | None = None) -> None:
@@ -19,7 +20,7 @@ def write(path: Path, content: bytes, *, like: str | os.PathLike[str] | None = N
         with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode(path, like)), "wb") as file:
             file.write(content)
             file.flush()
-            os.fsync(file.fileno())
+            flush(file.fileno())
         temporary.replace(path)
         with suppress(PermissionError):  # Windows cannot open folders
             folder = os.open(path.parent, os.O_RDONLY)
@@ -28,6 +29,16 @@ def write(path: Path, content: bytes, *, like: str | os.PathLike[str] | None = N
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def flush(file: int) -> None:
+    """Wait until what was written to an open file is on the disk; on macOS, also from the cache of the drive."""
+    if sys.platform == "darwin":
+        import fcntl
+
+        with suppress(OSError):  # some drives cannot
+            fcntl.fcntl(file, fcntl.F_FULLFSYNC)
+    os.fsync(file)
 
 
 def mode(*paths: str | os.PathLike[str] | None) -> int:

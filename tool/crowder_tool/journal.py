@@ -1,32 +1,45 @@
 """A journal of a crowd's answers: written to disk before they are used, so that an interrupted run can be resumed.
 
-A `Journal` is an oracle between an ordering and the crowd: it answers from the disk (`crowder_tool.answer_file`)
-where it can. Orderings are deterministic, so a run that is started again asks the same questions, receives the stored
-answers, and continues where it stopped; any other run uses the answers to those of its questions that are there.
-Nothing that was paid for is ever deleted.
+A `Journal` is an oracle between an ordering and the crowd: it answers from the disk where it can. Orderings are
+deterministic, so a run that is started again asks the same questions, receives the stored answers, and continues where
+it stopped; any other run uses the answers to those of its questions that are there. Nothing that was paid for is ever
+deleted.
 """
 
 from __future__ import annotations
 
+import errno
+import json
+import logging
 import os
+import secrets
+import shutil
 import threading
 import time
+import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from math import inf
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
+from filelock import FileLock, Timeout
 
 from crowder import checks, oracles
 from crowder.beyond.noisy import NoisyOrdering
 from crowder.orderings import Ordering
-from crowder_tool.answer_file import AnswerFile, Vote
+from crowder_tool import files
 from crowder_tool.records import encodable
 
-__all__ = ["Answer", "Journal", "Pair", "Vote", "call", "ordered", "rows"]
+__all__ = ["Answer", "Failed", "Journal", "Pair", "Vote", "call", "ordered", "rows"]
+
+#: Seconds that another process may hold the journal and write nothing, before a warning and before an error.
+TOLD, PATIENCE = 10.0, 60.0
+#: Free bytes on the disk without which nobody is asked, and most characters of what a crowd says in a message.
+ROOM, SHOWN = 1 << 20, 500
 
 Pair = tuple[int, int]
 
@@ -51,6 +64,47 @@ class Answer(NamedTuple):
     worker: str | None = None
 
 
+class Vote(NamedTuple):
+    """A worker's answer about the records i < j as it is kept: the same, or not, or unsure (None).
+
+    A later vote about the pair by the same worker replaces it. `entry` is its number in the journal, `first` the entry
+    by which this worker voted first; if it is `gone`, the worker has no vote about the pair from here on.
+    """
+
+    i: int
+    j: int
+    same: bool | None
+    worker: str | None = None
+    confidence: float | None = None
+    cost: float = 0.0
+    entry: int = 0
+    first: int = 0
+    gone: bool = False
+
+
+class Failed(Exception):
+    """What a crowd raises where it has no answer, if it knows more than that: what the failure cost (None: perhaps as
+    much as the dearest answer so far); after how many seconds to ask again, at the earliest; and what it ends, this
+    "attempt", the questions about this "pair", or the "run", as all other questions would fail as well.
+
+    See Also
+    --------
+    crowder_tool.chat_crowd : raises it.
+
+    Examples
+    --------
+    >>> Failed("too many requests", after=40).ends
+    'attempt'
+    """
+
+    def __init__(self, message: str, *, cost: float | None = 0.0, after: float = 0.0, ends: str = "attempt") -> None:
+        super().__init__(message)
+        self.cost, self.after = None if cost is None else checks.number(cost, "cost"), checks.number(after, "after")
+        if not isinstance(ends, str) or ends not in ("attempt", "pair", "run"):
+            raise ValueError(f"ends must be attempt, pair or run, not {ends!r}")
+        self.ends = ends
+
+
 class Journal:
     """An oracle that never asks the crowd a question whose answer is on disk.
 
@@ -59,8 +113,8 @@ class Journal:
     oracle : callable
         The crowd; see `crowder.oracles`. It may also return an `Answer`. None if all answers come from elsewhere.
     path : str or path
-        The journal: an SQLite file on a local disk, created if it does not exist, continued if it does. Beside it are
-        files with ``-journal`` and ``-lock`` after its name; while it is open, copy all or none.
+        The journal: a file of text on a local disk, created if it does not exist, continued if it does. Beside it are
+        empty files with ``-lock`` and ``-asking`` after its name. It can be copied at any time.
     like : path, keyword only
         A new journal has at most the permissions of this file, such as that of the records.
 
@@ -74,13 +128,13 @@ class Journal:
     Raises
     ------
     ValueError
-        If the file is not a journal, is damaged or has been emptied; or if its answers are about other records, in
-        number or similarity. Nothing is then asked.
+        If the file is not a journal, is damaged or empty; or if its answers are about other records, in number or
+        similarity. Nothing is then asked.
     OSError
         If the journal cannot be written, or has been deleted or replaced while it was open; or if another process that
-        holds it writes nothing for a minute. Reading only waits while it commits.
-    TypeError
-        When asking, if the answer is none of these forms; nothing is then written.
+        holds it writes nothing for a minute. Reading waits for nobody.
+    TypeError, ValueError
+        When asking, if the answer is none of these forms. What it cost is kept (see `costs`).
 
     See Also
     --------
@@ -90,9 +144,9 @@ class Journal:
     Notes
     -----
     *Killed process, power failure, full disk:* every answer that the journal has returned is on disk; only questions
-    that were open are asked again, and none is asked without room for its answer. If one still cannot be written, the
-    error message contains it. *Several threads, and processes* on one machine, may share a journal; one of them asks at
-    a time, `crowder_tool.ask_all` many questions at once.
+    that were open are asked again, and none is asked where nothing can be written. If an answer still cannot be
+    written, the error message contains it. *Several threads, and processes* on one machine, may share a journal; one of
+    them asks at a time, `crowder_tool.ask_all` many questions at once.
     *Votes:* ``MajorityVote(Journal(crowd, path), 3)`` stores every vote, ``Journal(MajorityVote(crowd, 3), path)`` only
     the majority. *Time:* some milliseconds for a new answer, microseconds and 300 bytes of memory for a stored one.
 
@@ -111,15 +165,16 @@ class Journal:
     """
 
     def __init__(self, oracle: Any, path: str | os.PathLike[str], *, like: Any = None) -> None:
-        self.asked = 0
-        self._oracle = oracle
-        self._read, self._votes = 0, defaultdict[Pair, dict[int, Vote]](dict)  # entries read; the votes of each pair
+        self.asked, self._oracle, self._closed = 0, oracle, False
+        self._votes = defaultdict[Pair, dict[int, Vote]](dict)  # those about each pair, by their first entries
+        self._about, self._leases = dict[str, Any](), dict[Pair, tuple[str, float, float]]()
+        self._entries, self._spent, self._dearest = 0, 0.0, 0.0
         self._lock = threading.RLock()  # of all of this, and of the file
         self._asking = threading.Lock()  # of the thread that asks
-        self._file = AnswerFile(path, like=like)
+        self._file = _Log(checks.path(path), None if like is None else checks.path(like, "like"))
         self.path = self._file.path
-        self.id = self._file.id
         self._refresh()
+        self.id = str(self._about["id"])
 
     # --- asking ---------------------------------------------------------------------------------------------------
 
@@ -133,16 +188,18 @@ class Journal:
                 digest.update(b"%d " % len(part) + part.tobytes())
         ours = {"number of records": ordering.n, "digest of similarities and tables": digest.hexdigest()}
         oracles.begin(self._oracle, ordering)
-        with self._lock, self._file.transaction():
-            theirs = self._about()
-            for what, value in ours.items():
-                if theirs.get(what, value) != value:
-                    raise ValueError(
-                        f"{self.path} is the journal of other records: the {what} is {theirs[what]} there and {value} "
-                        "here. Use another file; answers that hold here too can be added with Journal.record"
-                    )
-                self._file.do("INSERT OR IGNORE INTO about VALUES (?, ?)", (what, value))
+        with self._lock:
             self._refresh()
+            if not ours.items() <= self._about.items():
+                with self.alone():
+                    for what, value in ours.items():
+                        if (theirs := self._about.get(what, value)) != value:
+                            raise ValueError(
+                                f"{self.path} is the journal of other records: the {what} is {theirs} there and "
+                                f"{value} here. Use another file; answers that hold here too can be added with "
+                                "Journal.record"
+                            )
+                    self._write({"about": ours})
 
     def vote(self, i: int, j: int, number: int) -> oracles.Answer:
         """The `number`-th answer about records i and j, from the disk or from the crowd: True, False, None (unsure), or
@@ -151,8 +208,13 @@ class Journal:
         if not (found := self.find(pair, number)):
             with self.asking():
                 if not (found := self.find(pair, number)):  # nobody else has asked meanwhile
-                    self.make_room()
-                    found = self.store(pair, call(self._oracle, i, j, number))
+                    self.ready()
+                    try:
+                        said = call(self._oracle, i, j, number)
+                    except Failed as failure:
+                        self.charge(failure.cost, str(failure))
+                        raise
+                    found = self.take(pair, said, self._oracle)
         return found.same if found.worker is None else (found.same, found.worker)
 
     def __call__(self, i: int, j: int) -> bool | None:
@@ -172,47 +234,66 @@ class Journal:
     @contextmanager
     def asking(self) -> Iterator[None]:
         """Meanwhile, no other thread or process asks."""
-        with self._asking, self._file.asking():
+        with self._asking, self._file.hold(self._file.asking):
             yield
 
-    def make_room(self) -> None:
-        """An OSError if there is no room for another answer, before it is asked for."""
-        with self._lock:
-            self._file.make_room()
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Meanwhile, no other thread or process writes to the journal, or is here."""
+        with self._lock, self._file.hold(self._file.writing):
+            self._refresh()
+            yield
 
-    def store(self, pair: Pair, said: Answer) -> Vote:
-        """Write the answer about a pair i < j that the crowd has just given."""
+    def ready(self) -> None:
+        """An OSError if an answer could not be written, before it is asked for."""
+        with self._lock:
+            self._refresh()
+            open(self.path, "r+b").close()
+            if shutil.disk_usage(os.path.dirname(self.path)).free < ROOM:
+                what = "no space for another answer, so the question was not asked; earlier answers are safe"
+                raise OSError(errno.ENOSPC, what, self.path)
+
+    def take(self, pair: Pair, said: Any, crowd: Any) -> Vote:
+        """Write the answer about a pair i < j that the crowd has just given. One of a wrong form is charged, as far as
+        its cost can be read, or else like the dearest so far; the TypeError or ValueError names the crowd."""
+        try:
+            answer = _answer(said, f"the answer to {pair}")
+        except Exception as error:
+            name = getattr(crowd, "__qualname__", type(crowd).__name__)
+            words = str(error) or f"the answer to {pair} cannot be read"
+            words = f"{words}; the crowd {name} said {_shown(said)}"
+            cost = self.charge(_cost(said), words)
+            kind = TypeError if isinstance(error, TypeError) else ValueError
+            raise kind(f"{words}, which is charged as {cost:g}") from None
         with self._lock:
             self.asked += 1
             try:
-                with self._file.transaction():
-                    self._file.append(Vote(*pair, said.same, said.worker, said.confidence, said.cost))
-            except Exception as error:
+                with self.alone():
+                    self._add([Vote(*pair, answer.same, answer.worker, answer.confidence, answer.cost)])
+            except (OSError, ValueError) as error:
                 raise OSError(
-                    f"the crowd's answer to {pair} is {_named(said.same, said.worker)}, but could not be written: "
+                    f"the crowd's answer to {pair} is {_named(answer.same, answer.worker)}, but could not be written: "
                     f"{error}. Free some space, and pass the answer to Journal.record"
                 ) from error
-            self._refresh()
             return list(self._votes[pair].values())[-1]
 
-    def _refresh(self) -> None:
-        """Read the entries that this object or another process has written since; only with the lock."""
-        self._file.check_in_place()
-        for vote in self._file.entries(self._read):
-            self._read, votes = vote.entry, self._votes[vote.i, vote.j]
-            if vote.gone:
-                del votes[vote.first]
-            else:
-                votes[vote.first] = vote  # one that is changed keeps its place
-
-    # --- votes ----------------------------------------------------------------------------------------------------
+    def charge(self, cost: float | None, why: str) -> float:
+        """Keep what the crowd has cost without an answer (None: as much as the dearest so far), and return it."""
+        with self._lock:
+            cost = self.costs()[1] if cost is None else cost
+            if cost:
+                with self.alone():
+                    self._write({"charge": cost, "why": why[:SHOWN]})
+        return cost
 
     def costs(self) -> tuple[float, float]:
-        """What all answers have cost, also those that were changed or taken back; and the dearest."""
+        """What the crowd has cost: all answers, also those that were changed or taken back, and all failures; and the
+        dearest of these."""
         with self._lock:
-            self._file.check_in_place()
-            spent, dearest = self._file.do("SELECT total(cost), coalesce(max(cost), 0.0) FROM log")[0]
-            return spent, dearest
+            self._refresh()
+            return self._spent, self._dearest
+
+    # --- votes ----------------------------------------------------------------------------------------------------
 
     def votes(self) -> list[Vote]:
         """The votes that count, in the order of their entries."""
@@ -221,12 +302,6 @@ class Journal:
                 self._refresh()
             found = [vote for votes in self._votes.values() for vote in votes.values()]
         return sorted(found, key=lambda vote: vote.entry)
-
-    def answers(self) -> pd.DataFrame:
-        """The votes that count as a table, with the fields of `Vote` as columns (same is missing if unsure)."""
-        frame = pd.DataFrame(self.votes(), columns=list(Vote._fields), dtype="object").drop(columns="gone")
-        types = dict.fromkeys(["entry", "i", "j", "first"], "int64") | dict.fromkeys(["confidence", "cost"], "float64")
-        return frame.astype(types | {"same": "boolean"})
 
     def record(self, votes: Iterable[tuple], gone: Iterable[tuple] = ()) -> tuple[int, int]:
         """Store votes from elsewhere; the crowd is then not asked these questions. All is written, or nothing.
@@ -249,28 +324,27 @@ class Journal:
         [(0, 1, True, 'ann'), (0, 1, True, 'bob'), (1, 2, None, 'bob')]
         """
         said = self._checked(votes)
-        taken = [(ordered(i, j), _text(worker, "the worker of the vote to take back"))
-                 for i, j, worker in rows(gone, "gone", "i, j, worker")]  # fmt: skip
-        new = changed = 0
-        with self._lock:
-            with self._file.transaction():
-                self._refresh()
-                pairs = dict.fromkeys(pair for pair, _ in [*taken, *said])
-                now = {(pair, vote.worker): vote for pair in pairs for vote in self._votes[pair].values()}
-                for key in taken:
-                    if found := now.pop(key, None):
-                        self._file.append(found._replace(same=None, confidence=None, cost=0.0, gone=True))
-                for (pair, worker), same in said.items():
-                    found = now.get((pair, worker))
-                    if found is None or found.same != same:
-                        self._file.append(Vote(*pair, same, worker, first=found.first if found else 0))
-                        new, changed = new + (found is None), changed + (found is not None)
-            self._refresh()
+        taken = {(ordered(i, j), _text(worker, "the worker of the vote to take back"))
+                 for i, j, worker in rows(gone, "gone", "i, j, worker")}  # fmt: skip
+        added, now, new, changed = list[Vote](), dict[tuple[Pair, str | None], Vote](), 0, 0
+        with self.alone():
+            for pair in {pair for pair, _ in [*taken, *said]} & self._votes.keys():
+                for vote in self._votes[pair].values():
+                    if (key := (pair, vote.worker)) in taken:
+                        added.append(vote._replace(same=None, confidence=None, cost=0.0, gone=True))
+                    else:
+                        now[key] = vote
+            for (pair, worker), same in said.items():
+                found = now.get((pair, worker))
+                if found is None or found.same != same:
+                    added.append(Vote(*pair, same, worker, first=found.first if found else 0))
+                    new, changed = new + (found is None), changed + (found is not None)
+            self._add(added)
         return new, changed
 
     def _checked(self, votes: Any) -> dict[tuple[Pair, str | None], bool | None]:
         """Each answer by pair and worker."""
-        n, found = self._about().get("number of records", inf), dict[tuple[Pair, str | None], bool | None]()
+        n, found = self._about.get("number of records", inf), dict[tuple[Pair, str | None], bool | None]()
         for row, vote in enumerate(rows(votes, "votes", "i, j, same, worker")):
             what = f"the answer in row {row}"
             cells: list[Any] = [None if pd.isna(part) is True else part for part in vote]
@@ -292,43 +366,71 @@ class Journal:
 
         A lease from the future, of a clock that has been put back, is none."""
         seconds, holder = checks.number(seconds, "seconds"), _text(holder, "the holder")
-        with self._lock, self._file.transaction():
+        with self.alone():
             taken, now = self.leased(holder), time.time()
             wanted = dict.fromkeys(ordered(i, j) for i, j in rows(pairs, "pairs", "i, j"))
-            got = [pair for pair in wanted if pair not in taken]
-            for pair in got:
-                self._file.do("REPLACE INTO leases VALUES (?, ?, ?, ?, ?)", (*pair, holder, now, now + seconds))
+            if got := [pair for pair in wanted if pair not in taken]:
+                self._write({"lease": got, "holder": holder, "since": now, "until": now + seconds})
         return got
 
-    @contextmanager
-    def alone(self) -> Iterator[None]:
-        """Meanwhile, no other thread or process writes to the journal, or is here."""
-        with self._lock, self._file.transaction():
-            yield
-
     def leased(self, holder: str | None = None) -> dict[Pair, float]:
-        """The pairs that others than this holder have, and until when (`time.time`)."""
-        holder = _text(holder, "the holder")
+        """The pairs that others than this holder have, and until when (`time.time`), in this order."""
+        holder, now = _text(holder, "the holder"), time.time()
         with self._lock:
-            self._file.check_in_place()
-            rows = self._file.do("SELECT * FROM leases WHERE ? BETWEEN since AND until ORDER BY until", (time.time(),))
-        return {(i, j): until for i, j, who, _, until in rows if who != holder}
+            self._refresh()
+            found = {pair: until for pair, (who, since, until) in self._leases.items()
+                     if since <= now <= until and who != holder}  # fmt: skip
+        return dict(sorted(found.items(), key=lambda item: item[1]))
 
     def release(self, holder: str | None = None, pairs: Iterable[Pair] = ()) -> None:
         """Give back what this holder has, and these pairs."""
-        with self._lock, self._file.transaction():
-            self._file.do("DELETE FROM leases WHERE holder = ?", (_text(holder, "the holder"),))
-            for i, j in rows(pairs, "pairs", "i, j"):
-                self._file.do("DELETE FROM leases WHERE i = ? AND j = ?", ordered(i, j))
+        holder, given = _text(holder, "the holder"), {ordered(i, j) for i, j in rows(pairs, "pairs", "i, j")}
+        with self.alone():
+            if over := [pair for pair, lease in self._leases.items() if lease[0] == holder or pair in given]:
+                self._write({"release": over})
 
-    def _about(self) -> dict[str, Any]:
-        with self._lock:
-            self._file.check_in_place()
-            return dict(self._file.do("SELECT what, value FROM about"))
+    # --- the file -------------------------------------------------------------------------------------------------
+
+    def _add(self, votes: list[Vote]) -> None:
+        """Write votes with the next entries, all or none. A new one has its entry as its first."""
+        entries = range(self._entries + 1, self._entries + 1 + len(votes))
+        numbered = [vote._replace(entry=entry, first=vote.first or entry)
+                    for vote, entry in zip(votes, entries, strict=True)]  # fmt: skip
+        if numbered:
+            self._write({"votes": numbered})
+
+    def _write(self, what: dict[str, Any]) -> None:
+        """Only if `alone`."""
+        self._file.add(what)
+        self._refresh()
+
+    def _refresh(self) -> None:
+        """Read what this object or another process has written since; only with the lock."""
+        if self._closed:
+            raise ValueError(f"{self.path} is closed")
+        for said in self._file.new():
+            match said:
+                case {"votes": found}:
+                    for vote in (Vote(*cells) for cells in found):
+                        votes, self._entries = self._votes[vote.i, vote.j], vote.entry
+                        self._spent, self._dearest = self._spent + vote.cost, max(self._dearest, vote.cost)
+                        if vote.gone:
+                            del votes[vote.first]
+                        else:
+                            votes[vote.first] = vote  # one that is changed keeps its place
+                case {"charge": cost}:
+                    self._spent, self._dearest = self._spent + cost, max(self._dearest, cost)
+                case {"lease": pairs, "holder": holder, "since": since, "until": until}:
+                    self._leases |= {(i, j): (holder, since, until) for i, j in pairs}
+                case {"release": pairs}:
+                    for i, j in pairs:
+                        self._leases.pop((i, j), None)
+                case {"about": facts}:
+                    self._about |= facts
 
     def close(self) -> None:
-        """Close the file; this also happens when the journal is no longer referenced."""
-        self._file.close()
+        """End the use of this object; closing it again has no effect."""
+        self._closed = True
 
     def __enter__(self) -> Journal:
         return self
@@ -337,17 +439,131 @@ class Journal:
         self.close()
 
 
-def call(oracle: Any, i: int, j: int, number: int) -> Answer:
-    """The crowd's `number`-th answer about i and j, in any of the forms that it may have, checked."""
-    vote, what = getattr(oracle, "vote", None), f"the answer to {(i, j)}"
-    said = oracles.callable_oracle(oracle)(i, j) if vote is None else vote(i, j, number)
-    try:
-        return _answer(said, what)
-    except Exception as error:  # it may have been paid for
-        raise (TypeError if isinstance(error, TypeError) else ValueError)(f"{error}; the crowd said {said!r}") from None
+class _Log:
+    """A file of lines that is only added to. Each line is JSON behind a checksum of it and of all lines before.
+
+    *Whole or not at all:* the end of a line is written after the line is on the disk, and is flushed before anything
+    follows from it. What stands behind the last end is of a process that was killed or found no room, and the next one
+    that writes removes it. *Reading* takes no lock, so it works on a read-only disk, and whatever others do. Methods
+    raise an OSError if the file or the disk fails, and a ValueError if the content is not a journal's.
+    """
+
+    def __init__(self, path: str, like: str | None) -> None:
+        self.path = os.path.realpath(path)
+        if not os.path.isdir(folder := os.path.dirname(self.path)):
+            raise FileNotFoundError(errno.ENOENT, "there is no such folder for a journal", folder)
+        self._seen, self._end, self._last, self._sum = tuple[int, ...](), 0, b"", 0  # the file as it was read, how far
+        mode = files.mode(self.path, like) | 0o600  # so that who may write to the folder can take the locks
+        self.writing, self.asking = (FileLock(f"{self.path}-{what}", mode=mode) for what in ("lock", "asking"))
+        if not os.path.lexists(self.path):
+            with self.hold(self.writing):
+                if not os.path.lexists(self.path):  # no other process has been faster
+                    files.write(Path(self.path), self._line({"about": {"id": secrets.token_hex(8)}}), like=like)
+
+    def new(self) -> list[dict[str, Any]]:
+        """What the lines say that were written since the last call, checked; first, that the file is still the one with
+        its name, with all that has been read."""
+        if self._state() == self._seen:
+            return []
+        try:
+            with open(self.path, "rb") as file:
+                state = _state(os.fstat(file.fileno()))
+                file.seek(self._end - len(self._last))
+                content = file.read()
+        except (FileNotFoundError, IsADirectoryError):
+            if not self._seen:
+                raise
+            state, content = self._state(), b""
+        if self._seen and (state[:2] != self._seen[:2] or not content.startswith(self._last)):
+            raise OSError(
+                f"{self.path} was {'replaced' if state else 'deleted'} while it was in use, so nothing is asked or "
+                "written; restore it, or save the votes of this object (votes()), and begin again"
+            )
+        found, sum_, end, last = list[dict[str, Any]](), self._sum, self._end, self._last
+        *lines, rest = content[len(last) :].split(b"\n")
+        for line in lines:
+            sum_ = zlib.crc32(line[9:], sum_)
+            if line[:9] != b"%08x " % sum_:
+                raise self._wrong(end, f"the line at byte {end:,} does not fit its checksum")
+            found.append(json.loads(line[9:]))
+            last = line + b"\n"
+            end += len(last)
+        if rest[:9] == b"%08x " % zlib.crc32(rest[9:-1], sum_) and len(rest) > 10:
+            raise self._wrong(end, "its last line has no end")
+        if not end:
+            raise self._wrong(end, "")
+        self._seen, self._sum, self._end, self._last = state, sum_, end, last
+        return found
+
+    def _wrong(self, end: int, what: str) -> ValueError:
+        if end:
+            return ValueError(f"{self.path} is damaged: {what}; use a copy from before. Nothing in it was changed")
+        if not os.path.getsize(self.path):
+            return ValueError(f"{self.path} is empty: restore the journal that it has been, or remove the file")
+        return ValueError(f"{self.path} is not a journal, or its first line is damaged")
+
+    def add(self, what: dict[str, Any]) -> None:
+        """Add a line, on disk when this returns; only with the lock for writing, after `new`."""
+        line = self._line(what)
+        with open(self.path, "r+b", buffering=0) as file:
+            file.truncate(self._end)
+            file.seek(self._end)
+            for part in (line[:-1], line[-1:]):
+                if file.write(part) < len(part):
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), self.path)
+                files.flush(file.fileno())
+
+    def _line(self, what: dict[str, Any]) -> bytes:
+        text = json.dumps(what).encode()
+        return b"%08x %b\n" % (zlib.crc32(text, self._sum), text)
+
+    def _state(self) -> tuple[int, ...]:
+        """Which file it is, and what changes whenever somebody writes to it; nothing if there is none."""
+        try:
+            return _state(os.stat(self.path))
+        except OSError:
+            return ()
+
+    @contextmanager
+    def hold(self, lock: FileLock) -> Iterator[None]:
+        """Meanwhile, no other process has this lock. Who has it is waited for as long as the file changes; an OSError
+        after `PATIENCE` seconds without a change. Ctrl-C interrupts the wait."""
+        began, seen, told = time.monotonic(), self._state(), False
+        while True:
+            with suppress(Timeout):
+                lock.acquire(timeout=0.1, poll_interval=0.01)
+                break
+            if (state := self._state()) != seen:
+                began, seen, told = time.monotonic(), state, False
+            waited = time.monotonic() - began
+            if waited > PATIENCE:
+                raise OSError(
+                    f"{self.path} is in use by another process, which has written nothing for {PATIENCE:g} seconds; "
+                    "end that process if it is stopped, or wait for it, and begin again: no answer is lost"
+                )
+            if waited > TOLD and not told:
+                told = True
+                logging.getLogger(__name__).warning(
+                    "%s is in use by another process; waiting for it, %g seconds at most", self.path, PATIENCE - TOLD
+                )
+        try:
+            yield
+        finally:
+            lock.release()
+
+
+def _state(found: os.stat_result) -> tuple[int, ...]:
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+
+def call(oracle: Any, i: int, j: int, number: int) -> Any:
+    """What the crowd says at the `number`-th question about i and j."""
+    vote = getattr(oracle, "vote", None)
+    return oracles.callable_oracle(oracle)(i, j) if vote is None else vote(i, j, number)
 
 
 def _answer(said: Any, what: str) -> Answer:
+    """What the crowd says, in any of the forms that an answer may have, checked."""
     if isinstance(said, tuple) and not isinstance(said, Answer):
         if len(said) != 2:
             raise TypeError(f"{what} must be True, False or None (unsure), perhaps with a worker")
@@ -361,9 +577,23 @@ def _answer(said: Any, what: str) -> Answer:
     return Answer(same, confidence, cost, worker)
 
 
+def _cost(said: Any) -> float | None:
+    """What an answer of a wrong form cost; None if that cannot be read."""
+    with suppress(Exception):
+        return checks.number(said.cost, "the cost") or None
+    return None
+
+
+def _shown(said: Any) -> str:
+    """What a crowd says, for messages."""
+    with suppress(Exception):
+        return repr(said)[:SHOWN]
+    return f"something of type {type(said).__name__}"
+
+
 def ordered(i: int, j: int) -> Pair:
     """The pair i < j, checked."""
-    low, high = sorted(checks.whole(record, "a record") for record in (i, j))
+    low, high = sorted(checks.whole(record, "a record", most=checks.MOST_RECORDS - 1) for record in (i, j))
     if low == high:
         raise ValueError(f"a pair must be two different records, not {(i, j)}")
     return low, high

@@ -71,7 +71,7 @@ def make_project(csv: Sequence[str | os.PathLike[str]], **changes: Any) -> tuple
     asked, called = list[int](), dict[str, str | None]()  # records that have answers; columns by their former names
     if (answers := folder / "answers.db").exists():
         with Journal(None, answers) as journal:
-            asked = np.unique(journal.answers()[["i", "j"]]).tolist()
+            asked = np.unique([vote[:2] for vote in journal.votes()]).tolist()
     if before and all(copy.exists() for copy in before.copies):
         called = _called(before, _joined(tables, "inner"), asked, paths)
         if "fields" not in changes:
@@ -294,9 +294,7 @@ class Project:
     @cached_property
     def votes(self) -> list[Vote]:
         """All votes on disk: pair, answer (None if unsure), worker."""
-        table = self.journal.answers()
-        same = [None if said is pd.NA else bool(said) for said in table["same"]]
-        return list(zip(table["i"].tolist(), table["j"].tolist(), same, table["worker"], strict=True))
+        return [vote[:4] for vote in self.journal.votes()]
 
     @cached_property
     def evidence(self) -> list[Vote]:

@@ -2,17 +2,17 @@
 
 import pytest
 
-from crowder_tool import answer_file
+from crowder_tool import files
 
 from .support import chromium
 
 
 @pytest.fixture(scope="session", autouse=True)
 def flushing():
-    """Journals are not flushed to the disk in tests, which would take most of their time; how they are otherwise."""
-    usual, answer_file.FLUSH = answer_file.FLUSH, "OFF"
+    """Files are not flushed to the disk in tests, which would take most of their time; how they are otherwise."""
+    usual, files.flush = files.flush, lambda file: None
     yield usual
-    answer_file.FLUSH = usual
+    files.flush = usual
 
 
 @pytest.fixture(scope="session")

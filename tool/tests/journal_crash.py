@@ -18,18 +18,18 @@ import numpy as np
 
 import crowder as cr
 import crowder_tool
-from crowder_tool import answer_file
+from crowder_tool import files, journal
 
 LABELS = np.repeat(np.arange(8), 5)
 SIMILARITY = np.round(np.random.default_rng(3).random(40 * 39 // 2), 1)  # full of ties
 
 
-def read(path: Path):
-    """The answers of a journal that exists."""
+def read(path: Path) -> list[journal.Vote]:
+    """The votes of a journal that exists."""
     if not Path(path).exists():
         raise FileNotFoundError(path)
-    with crowder_tool.Journal(None, path) as journal:
-        return journal.answers()
+    with crowder_tool.Journal(None, path) as stored:
+        return stored.votes()
 
 
 def note(folder: Path, line: str) -> None:
@@ -50,15 +50,15 @@ def run(folder: Path, _: str):
         time.sleep(0.001)
         return bool(LABELS[i] == LABELS[j])
 
-    with crowder_tool.Journal(crowd, folder / "answers.db") as journal:
-        return cr.edge_ordering(SIMILARITY, journal, rng=5)
+    with crowder_tool.Journal(crowd, folder / "answers.db") as stored:
+        return cr.edge_ordering(SIMILARITY, stored, rng=5)
 
 
 def sheets(folder: Path, worker: str) -> None:
     """A worker who hands in sheets of 20 votes, and notes each that is recorded."""
-    with crowder_tool.Journal(None, folder / "answers.db") as journal:
+    with crowder_tool.Journal(None, folder / "answers.db") as stored:
         for start in count(1, 20):
-            journal.record([(0, start + k, k % 3 > 0, worker) for k in range(20)])
+            stored.record([(0, start + k, k % 3 > 0, worker) for k in range(20)])
             note(folder, worker)
 
 
@@ -88,43 +88,18 @@ def kill(folder: str, name: str, runs: str, deaths: str, within: str) -> None:
             time.sleep(moments.uniform(0, float(within)))
             end(running.pop(worker := moments.choice(["ann", "bob"])))
             if (place / "answers.db").exists():
-                stored = read(place / "answers.db")[["i", "j", "worker"]].to_numpy().tolist()
+                stored = [(vote.i, vote.j, vote.worker) for vote in read(place / "answers.db")]
                 found.append({"stored": stored, "noted": len(log(place))})
             if death < int(deaths) - 1:
                 running[worker] = start(work, place, worker)
         for child in running.values():
             end(child)
         queries = run(place, "").queries.tolist() if work is run else []
-        stored = read(place / "answers.db")[["i", "j", "worker"]].to_numpy().tolist()
+        stored = [(vote.i, vote.j, vote.worker) for vote in read(place / "answers.db")]
         told.append({"log": log(place), "deaths": found, "stored": stored, "queries": queries})
     print(json.dumps(told))
 
 
-def limited(folder: str) -> None:
-    """A run that may write no file beyond a size; what is said, and how many were asked and are on disk then."""
-    import resource
-
-    path, n, questions = Path(folder) / "answers.db", 45, []
-    similarity = np.full(n * (n - 1) // 2, 0.5)
-
-    def crowd(i: int, j: int) -> tuple[bool, str]:  # the disk is full while the second question is out
-        if len(questions) == 1:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size, resource.RLIM_INFINITY))
-        questions.append((i, j))
-        return False, "w" * 200  # so that pages are soon full
-
-    def go() -> str:
-        with crowder_tool.Journal(crowd, path) as journal:
-            try:
-                return str(cr.edge_ordering(similarity, journal, ties="index").n_queries)
-            except OSError as error:
-                return str(error)
-
-    told = {"said": go(), "count": len(questions), "on_disk": len(read(path))}
-    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-    print(json.dumps(told | {"then": go(), "questions": questions}))
-
-
 if __name__ == "__main__":
-    answer_file.FLUSH = "OFF"  # a kill loses nothing that was written, flushed or not
-    {"kill": kill, "limited": limited}[sys.argv[1]](*sys.argv[2:])
+    files.flush = lambda file: None  # a kill loses nothing that was written, flushed or not
+    kill(*sys.argv[1:])

@@ -46,7 +46,7 @@ def test_a_file_that_finds_no_room_leaves_the_old_and_no_half(tmp_path, monkeypa
     def full(handle):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(files.os, "fsync", full)
+    monkeypatch.setattr(files, "flush", full)
     with pytest.raises(OSError, match="No space left on device"):
         files.write(path, b"new")
     assert path.read_bytes() == b"old" and [p.name for p in tmp_path.iterdir()] == ["tab.csv"]
