@@ -188,18 +188,15 @@ class Journal:
                 digest.update(b"%d " % len(part) + part.tobytes())
         ours = {"number of records": ordering.n, "digest of similarities and tables": digest.hexdigest()}
         oracles.begin(self._oracle, ordering)
-        with self._lock:
-            self._refresh()
+        with self.alone():
+            for what, value in ours.items():
+                if (theirs := self._about.get(what, value)) != value:
+                    raise ValueError(
+                        f"{self.path} is the journal of other records: the {what} is {theirs} there and {value} here. "
+                        "Use another file; answers that hold here too can be added with Journal.record"
+                    )
             if not ours.items() <= self._about.items():
-                with self.alone():
-                    for what, value in ours.items():
-                        if (theirs := self._about.get(what, value)) != value:
-                            raise ValueError(
-                                f"{self.path} is the journal of other records: the {what} is {theirs} there and "
-                                f"{value} here. Use another file; answers that hold here too can be added with "
-                                "Journal.record"
-                            )
-                    self._write({"about": ours})
+                self._write({"about": ours})
 
     def vote(self, i: int, j: int, number: int) -> oracles.Answer:
         """The `number`-th answer about records i and j, from the disk or from the crowd: True, False, None (unsure), or
@@ -225,9 +222,7 @@ class Journal:
     def find(self, pair: Pair, number: int = 0) -> Vote | None:
         """The answer on disk about a pair i < j of this number."""
         with self._lock:
-            # Another process may have asked, or taken an answer back. What was read can be had though the file is gone.
-            with suppress(*([OSError] if len(self._votes.get(pair, ())) > number else [])):
-                self._refresh()
+            self._refresh()  # another process may have asked, or taken an answer back
             votes = list(self._votes.get(pair, {}).values())
         return votes[number] if number < len(votes) else None
 
@@ -265,25 +260,23 @@ class Journal:
             cost = self.charge(_cost(said), words)
             kind = TypeError if isinstance(error, TypeError) else ValueError
             raise kind(f"{words}, which is charged as {cost:g}") from None
-        with self._lock:
-            self.asked += 1
-            try:
-                with self.alone():
-                    self._add([Vote(*pair, answer.same, answer.worker, answer.confidence, answer.cost)])
-            except (OSError, ValueError) as error:
-                raise OSError(
-                    f"the crowd's answer to {pair} is {_named(answer.same, answer.worker)}, but could not be written: "
-                    f"{error}. Free some space, and pass the answer to Journal.record"
-                ) from error
-            return list(self._votes[pair].values())[-1]
+        try:
+            with self.alone():
+                self.asked += 1
+                self._add([Vote(*pair, answer.same, answer.worker, answer.confidence, answer.cost)])
+                return list(self._votes[pair].values())[-1]
+        except (OSError, ValueError) as error:
+            raise OSError(
+                f"the crowd's answer to {pair} is {_named(answer.same, answer.worker)}, but could not be written: "
+                f"{error}. Free some space, and pass the answer to Journal.record"
+            ) from error
 
     def charge(self, cost: float | None, why: str) -> float:
         """Keep what the crowd has cost without an answer (None: as much as the dearest so far), and return it."""
-        with self._lock:
-            cost = self.costs()[1] if cost is None else cost
-            if cost:
-                with self.alone():
-                    self._write({"charge": cost, "why": why[:SHOWN]})
+        cost = self.costs()[1] if cost is None else cost
+        if cost:
+            with self.alone():
+                self._write({"charge": cost, "why": why[:SHOWN]})
         return cost
 
     def costs(self) -> tuple[float, float]:
@@ -463,17 +456,17 @@ class _Log:
     def new(self) -> list[dict[str, Any]]:
         """What the lines say that were written since the last call, checked; first, that the file is still the one with
         its name, with all that has been read."""
-        if self._state() == self._seen:
+        if _state(self.path) == self._seen:
             return []
         try:
             with open(self.path, "rb") as file:
-                state = _state(os.fstat(file.fileno()))
+                state = _state(file.fileno())
                 file.seek(self._end - len(self._last))
                 content = file.read()
         except (FileNotFoundError, IsADirectoryError):
             if not self._seen:
                 raise
-            state, content = self._state(), b""
+            state, content = _state(self.path), b""
         if self._seen and (state[:2] != self._seen[:2] or not content.startswith(self._last)):
             raise OSError(
                 f"{self.path} was {'replaced' if state else 'deleted'} while it was in use, so nothing is asked or "
@@ -517,23 +510,16 @@ class _Log:
         text = json.dumps(what).encode()
         return b"%08x %b\n" % (zlib.crc32(text, self._sum), text)
 
-    def _state(self) -> tuple[int, ...]:
-        """Which file it is, and what changes whenever somebody writes to it; nothing if there is none."""
-        try:
-            return _state(os.stat(self.path))
-        except OSError:
-            return ()
-
     @contextmanager
     def hold(self, lock: FileLock) -> Iterator[None]:
         """Meanwhile, no other process has this lock. Who has it is waited for as long as the file changes; an OSError
         after `PATIENCE` seconds without a change. Ctrl-C interrupts the wait."""
-        began, seen, told = time.monotonic(), self._state(), False
+        began, seen, told = time.monotonic(), _state(self.path), False
         while True:
             with suppress(Timeout):
                 lock.acquire(timeout=0.1, poll_interval=0.01)
                 break
-            if (state := self._state()) != seen:
+            if (state := _state(self.path)) != seen:
                 began, seen, told = time.monotonic(), state, False
             waited = time.monotonic() - began
             if waited > PATIENCE:
@@ -552,8 +538,12 @@ class _Log:
             lock.release()
 
 
-def _state(found: os.stat_result) -> tuple[int, ...]:
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+def _state(file: str | int) -> tuple[int, ...]:
+    """Which file it is, and what changes whenever somebody writes to it; nothing if there is none."""
+    with suppress(OSError):
+        found = os.stat(file)
+        return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+    return ()
 
 
 def call(oracle: Any, i: int, j: int, number: int) -> Any:

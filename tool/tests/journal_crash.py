@@ -11,7 +11,6 @@ import random
 import signal
 import sys
 import time
-from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -32,21 +31,16 @@ def read(path: Path) -> list[journal.Vote]:
         return stored.votes()
 
 
-def note(folder: Path, line: str) -> None:
-    """Write to a log, unbuffered: it survives who writes."""
-    with open(folder / "log", "ab", buffering=0) as file:
-        file.write(line.encode() + b"\n")
-
-
 def log(folder: Path) -> list[str]:
     return (folder / "log").read_text().splitlines() if (folder / "log").exists() else []
 
 
-def run(folder: Path, _: str):
+def run(folder: Path):
     """A run whose crowd notes each question before it answers."""
 
     def crowd(i: int, j: int) -> bool:
-        note(folder, f"{min(i, j)} {max(i, j)}")
+        with open(folder / "log", "ab", buffering=0) as file:  # which survives who writes
+            file.write(f"{min(i, j)} {max(i, j)}\n".encode())
         time.sleep(0.001)
         return bool(LABELS[i] == LABELS[j])
 
@@ -54,19 +48,11 @@ def run(folder: Path, _: str):
         return cr.edge_ordering(SIMILARITY, stored, rng=5)
 
 
-def sheets(folder: Path, worker: str) -> None:
-    """A worker who hands in sheets of 20 votes, and notes each that is recorded."""
-    with crowder_tool.Journal(None, folder / "answers.db") as stored:
-        for start in count(1, 20):
-            stored.record([(0, start + k, k % 3 > 0, worker) for k in range(20)])
-            note(folder, worker)
-
-
-def start(work, *arguments) -> int:
+def start(folder: Path) -> int:
     if child := os.fork():
         return child
     try:
-        work(*arguments)
+        run(folder)
     finally:
         os._exit(0)
 
@@ -76,27 +62,25 @@ def end(child: int) -> None:
     os.waitpid(child, 0)
 
 
-def kill(folder: str, name: str, runs: str, deaths: str, within: str) -> None:
-    """Keep two processes at one journal, kill one of them at random moments, and in the end both; a run is completed
+def kill(folder: str, runs: str, deaths: str, within: str) -> None:
+    """Keep two processes at one journal, kill one of them at random moments, and in the end both; the run is completed
     then. What was noted and what was on disk at each death."""
     cr.edge_ordering(SIMILARITY, cr.Truth(LABELS), rng=1)  # loads what is compiled, before there are children
-    work, moments, told = {"run": run, "sheets": sheets}[name], random.Random(7), []
+    moments, told = random.Random(7), []
     for number in range(int(runs)):
         (place := Path(folder) / str(number)).mkdir()
-        running, found = {worker: start(work, place, worker) for worker in ("ann", "bob")}, []
+        running, found = [start(place), start(place)], []
         for death in range(int(deaths)):
             time.sleep(moments.uniform(0, float(within)))
-            end(running.pop(worker := moments.choice(["ann", "bob"])))
+            end(running.pop(moments.randrange(2)))
             if (place / "answers.db").exists():
-                stored = [(vote.i, vote.j, vote.worker) for vote in read(place / "answers.db")]
-                found.append({"stored": stored, "noted": len(log(place))})
+                found.append({"stored": [vote[:2] for vote in read(place / "answers.db")], "noted": len(log(place))})
             if death < int(deaths) - 1:
-                running[worker] = start(work, place, worker)
-        for child in running.values():
+                running.append(start(place))
+        for child in running:
             end(child)
-        queries = run(place, "").queries.tolist() if work is run else []
-        stored = [(vote.i, vote.j, vote.worker) for vote in read(place / "answers.db")]
-        told.append({"log": log(place), "deaths": found, "stored": stored, "queries": queries})
+        queries = run(place).queries.tolist()
+        told.append({"log": log(place), "deaths": found, "queries": queries})
     print(json.dumps(told))
 
 
