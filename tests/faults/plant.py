@@ -138,7 +138,8 @@ def run(
 def start(folder: Path, command: list[str], plain: bool, timeout: float | None) -> tuple[int | None, str]:
     """Exit code, if it ended in time, and output of a module of Python; whatever it has started ends with it."""
     env = {name: value for name, value in os.environ.items() if name not in REMOVED}
-    env |= {"PYTHONPATH": f"{folder / 'tree'}{os.pathsep}{HERE}", "NUMBA_CACHE_DIR": str(folder / "cache")}
+    paths = (folder / "tree", folder / "tree" / "tool", HERE)  # also for processes that tests start
+    env |= {"PYTHONPATH": os.pathsep.join(map(str, paths)), "NUMBA_CACHE_DIR": str(folder / "cache")}
     env |= {"PYTHONDONTWRITEBYTECODE": "1"} | ({"NUMBA_DISABLE_JIT": "1"} if plain else {})
     with (folder / "output.txt").open("w+", encoding="utf-8", errors="replace") as log:
         process = subprocess.Popen([sys.executable, "-m", *command], cwd=folder / "tree", env=env, stdout=log,

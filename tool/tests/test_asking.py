@@ -260,18 +260,20 @@ def test_replies_that_cannot_be_read_are_no_answers_and_count_under_the_cap(mode
 ])  # fmt: skip
 def test_the_cap_holds_whatever_a_crowd_returns(said, journal):
     """An answer of a wrong form is the crowd's bug: it is charged and ends the run, and those that are out are kept."""
-    asked = []
+    asked, until = [], time.monotonic() + 5
+
+    def wait(ready):
+        while not ready() and time.monotonic() < until:
+            time.sleep(0.002)
 
     def some_crowd(i, j):
         asked.append((i, j))
-        while (i, j) != PAIRS[0] and len(asked) < 5:
-            time.sleep(0.002)
-        if (i, j) == PAIRS[1]:
-            return said
-        while (i, j) != PAIRS[0] and journal.costs()[0] < 2:  # the first answer, and the one of a wrong form
-            time.sleep(0.002)
-        time.sleep(0.2 if (i, j) != PAIRS[0] else 0)
-        return Answer(True, cost=1.0)
+        if (i, j) != PAIRS[0]:
+            wait(lambda: len(asked) == 5)  # four are out
+        if (i, j) in PAIRS[2:]:
+            wait(lambda: journal.costs()[0] == 2)  # of the first answer, and the one of a wrong form
+            time.sleep(0.2)
+        return said if (i, j) == PAIRS[1] else Answer(True, cost=1.0)
 
     with pytest.raises((TypeError, ValueError), match=r"some_crowd said .*, which is charged as 1$"):
         ask_all(some_crowd, PAIRS, journal, parallel=4, cap=6)
