@@ -104,7 +104,7 @@ def ask_all(
     answers = {key: vote.same for key in questions.values() if (vote := journal.find(key))}
     still_open, failures = dict[Pair, str](), list[Exception]()
     new, in_a_row, equal, refusal, ended, cost = 0, 0, 0, "", "", 0.0
-    stop, out = threading.Event(), dict[Future, _Attempt]()
+    stop, out = threading.Event(), dict[Future[Vote], _Attempt]()
 
     def submit(attempt: _Attempt, after: float = 0.0) -> None:
         out[pool.submit(work, attempt, after)] = attempt

@@ -145,7 +145,7 @@ def _is_local(host: str) -> bool:
         return False
 
 
-def _exchange(client: httpx.Client, address: httpx.URL, body: dict) -> tuple[httpx.Response, str]:
+def _exchange(client: httpx.Client, address: httpx.URL, body: dict[str, Any]) -> tuple[httpx.Response, str]:
     """A reply of any status, and its text."""
     content, until = b"", time.monotonic() + TIMEOUT
     with client.stream("POST", address, json=body) as response:
@@ -160,7 +160,7 @@ def _exchange(client: httpx.Client, address: httpx.URL, body: dict) -> tuple[htt
 
 def _within(seconds: float, work: Callable[[], Any]) -> Any:
     """The result of `work`, or a TimeoutError: the client's own limit is for each piece, also of the headers."""
-    result: Future = Future()
+    result = Future[Any]()
 
     def run() -> None:
         try:

@@ -296,7 +296,7 @@ class Journal:
             found = [vote for votes in self._votes.values() for vote in votes.values()]
         return sorted(found, key=lambda vote: vote.entry)
 
-    def record(self, votes: Iterable[tuple], gone: Iterable[tuple] = ()) -> tuple[int, int]:
+    def record(self, votes: Iterable[tuple[Any, ...]], gone: Iterable[tuple[Any, ...]] = ()) -> tuple[int, int]:
         """Store votes from elsewhere; the crowd is then not asked these questions. All is written, or nothing.
 
         `votes` are (i, j, same, worker): two records, whether they are the same (None, or a missing value of pandas:
@@ -446,8 +446,7 @@ class _Log:
         if not os.path.isdir(folder := os.path.dirname(self.path)):
             raise FileNotFoundError(errno.ENOENT, "there is no such folder for a journal", folder)
         self._seen, self._end, self._last, self._sum = tuple[int, ...](), 0, b"", 0  # the file as it was read, how far
-        mode = files.mode(self.path, like) | 0o600  # so that who may write to the folder can take the locks
-        self.writing, self.asking = (FileLock(f"{self.path}-{what}", mode=mode) for what in ("lock", "asking"))
+        self._like, self.writing, self.asking = like, FileLock(f"{self.path}-lock"), FileLock(f"{self.path}-asking")
         if not os.path.lexists(self.path):
             with self.hold(self.writing):
                 if not os.path.lexists(self.path):  # no other process has been faster
@@ -514,6 +513,8 @@ class _Log:
     def hold(self, lock: FileLock) -> Iterator[None]:
         """Meanwhile, no other process has this lock. Who has it is waited for as long as the file changes; an OSError
         after `PATIENCE` seconds without a change. Ctrl-C interrupts the wait."""
+        if not os.path.exists(lock.lock_file):  # made here, as filelock does not look at the umask
+            Path(lock.lock_file).touch(files.mode(self.path, self._like))
         began, seen, told = time.monotonic(), _state(self.path), False
         while True:
             with suppress(Timeout):
@@ -589,7 +590,7 @@ def ordered(i: int, j: int) -> Pair:
     return low, high
 
 
-def rows(value: Any, what: str, parts: str) -> Iterator[tuple]:
+def rows(value: Any, what: str, parts: str) -> Iterator[tuple[Any, ...]]:
     """Rows that have these parts each."""
     for number, row in enumerate(checks.kind(value, Iterable, f"{what} must be rows ({parts})")):
         found = tuple(row) if isinstance(row, Iterable) else ()
