@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 from scipy import sparse
 from scipy.spatial.distance import squareform
 
@@ -230,8 +230,8 @@ class Journals(RuleBasedStateMachine):
             assert [*journal.leased().values()] == [until for _, until in held]
 
 
-TestJournals = Journals.TestCase
-TestJournals.settings = settings(examples(60, night=2000), stateful_step_count=25)
+def test_a_journal_has_the_last_vote_of_each_worker_and_forgets_none():
+    run_state_machine_as_test(Journals, settings=settings(examples(60, night=2000), stateful_step_count=25))
 
 
 @UNIX
