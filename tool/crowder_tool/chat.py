@@ -11,13 +11,15 @@ from concurrent.futures import Future
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from threading import Thread
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import httpx
 import pandas as pd
 
 from crowder import checks
 from crowder_tool.journal import Answer, Failed
+
+if TYPE_CHECKING:
+    import httpx
 
 __all__ = ["PROMPT", "chat_crowd"]
 
@@ -86,6 +88,8 @@ def chat_crowd(
     >>> read_reply(reply)
     (True, 0.8)
     """
+    import httpx  # a third of a second, for those who ask a model
+
     for what, text in {"url": url, "model": model, "key": key, "prompt": prompt}.items():
         checks.kind(text, str, f"{what} must be text")
     try:
@@ -106,7 +110,8 @@ def chat_crowd(
     shown = fields.to_dict("records")
     client = httpx.Client(
         timeout=TIMEOUT, trust_env=not _is_local(host), limits=httpx.Limits(max_keepalive_connections=0),
-        headers={"Accept-Encoding": "identity"} | ({"Authorization": f"Bearer {key}"} if key else {}),
+        headers={"Content-Type": "application/json", "Accept-Encoding": "identity"}
+        | ({"Authorization": f"Bearer {key}"} if key else {}),
     )  # fmt: skip
 
     def crowd(i: int, j: int) -> Answer:
@@ -114,7 +119,7 @@ def chat_crowd(
         messages = [{"role": "system", "content": prompt}, {"role": "user", "content": told}]
         body = {"model": model, "messages": messages, "temperature": 0} | options
         try:
-            response, text = _within(TIMEOUT, lambda: _exchange(client, address, body))
+            response, text = _within(TIMEOUT, lambda: _exchange(client, address, json.dumps(body).encode()))
         except (httpx.HTTPError, OSError, ValueError) as error:
             late = isinstance(error, (httpx.TimeoutException, TimeoutError))
             what = f"no whole reply within {TIMEOUT:g} seconds" if late else str(error) or type(error).__name__
@@ -145,10 +150,10 @@ def _is_local(host: str) -> bool:
         return False
 
 
-def _exchange(client: httpx.Client, address: httpx.URL, body: dict[str, Any]) -> tuple[httpx.Response, str]:
+def _exchange(client: httpx.Client, address: httpx.URL, body: bytes) -> tuple[httpx.Response, str]:
     """A reply of any status, and its text."""
     content, until = b"", time.monotonic() + TIMEOUT
-    with client.stream("POST", address, json=body) as response:
+    with client.stream("POST", address, content=body) as response:
         for piece in response.iter_raw():
             content += piece
             if len(content) > LARGEST:
