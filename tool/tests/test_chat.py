@@ -172,6 +172,18 @@ def test_odd_replies_that_can_be_read(reply, serve):
     assert answer[:2] == (True, 0.9) and answer.cost == pytest.approx(COST)
 
 
+def test_many_questions_at_once_have_their_own_answers(httpserver, journal):
+    def reply(request):
+        told = json.loads(request.json["messages"][-1]["content"])
+        assert request.json["model"] == "x" and request.json["temperature"] == 0 and request.json["seed"] == 7
+        return Response(said(json.dumps({"same": len(told["a"]["text"]) == len(told["b"]["text"])})))
+
+    httpserver.expect_request("/v1/chat/completions").respond_with_handler(reply)
+    asked = ask_all(chat_crowd(httpserver.url_for("/v1"), "x", RECORDS, price=PRICE, seed=7), PAIRS, journal)
+    assert asked.answers == {(0, k): len(RECORDS["text"][k]) == len("one") for k in range(1, 8)}
+    assert asked.cost == pytest.approx(7 * COST)
+
+
 @pytest.fixture
 def waits(monkeypatch):
     """The pauses, none of which is made."""
