@@ -52,7 +52,7 @@ def ask_all(
     crowd : callable
         Called as ``crowd(i, j)``, from several threads at once. It returns True, False, None (unsure), or an `Answer`,
         which may have a cost. It must end by itself, so give it a time limit. Any exception is a failure, and is never
-        kept as an answer; with `Failed` it says more about it, such as what it cost.
+        kept as an answer. It counts as the dearest answer so far, unless it is a `Failed`, which says what it cost.
     pairs : iterable of (int, int)
         The questions. About those that have an answer in the journal, nobody is asked.
     journal : Journal
@@ -118,8 +118,9 @@ def ask_all(
         except Failed as failure:
             journal.charge(failure.cost, str(failure))
             raise
-        except Exception as error:
-            raise Failed(f"{type(error).__name__}: {error}") from error
+        except Exception as error:  # nobody knows what it cost
+            journal.charge(None, words := f"{type(error).__name__}: {error}")
+            raise Failed(words) from error
         return journal.take(attempt.key, said, crowd)
 
     def collect() -> None:

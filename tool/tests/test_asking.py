@@ -177,10 +177,12 @@ def test_failures_cost_time_and_money_but_no_answer(journal, monkeypatch):
         with lock:
             luck = rng.random() if paid[0] else 0.5  # the first is an answer
             paid[0] += luck < 0.85
+        if luck < 0.1:
+            raise TimeoutError("silent")
         if luck < 0.3:
             raise Failed("no answer", cost=0.01 if luck < 0.2 else None)
         if luck >= 0.85:
-            raise OSError("silent")
+            raise Failed("nobody is there")
         return Answer(TRUE[i, j], cost=0.01)
 
     asked = ask_all(crowd, PAIRS, journal, cap=0.6)
@@ -228,7 +230,7 @@ def test_a_crowd_whose_first_answer_is_of_a_wrong_form_is_asked_once(journal):
 def test_pairs_that_fail_take_no_room_under_the_cap(journal, monkeypatch):
     def crowd(i, j):
         if (i + j) % 2:
-            raise OSError("silent")
+            raise Failed("silent")
         return Answer(TRUE[i, j], cost=0.01)
 
     monkeypatch.setattr(asking, "RETRIES", 0)

@@ -2,7 +2,6 @@
 
 import json
 import os
-import resource
 import shutil
 import signal
 import subprocess
@@ -283,6 +282,8 @@ def test_nobody_is_asked_on_a_full_disk(tmp_path, monkeypatch):
 @pytest.mark.parametrize("room", [0, 30])
 def test_an_answer_that_finds_no_room_is_told_whole(room, tmp_path):
     """The file cannot grow while the answer is out, or by a part of it alone."""
+    import resource  # which Windows does not have
+
     limit, path = resource.getrlimit(resource.RLIMIT_FSIZE), tmp_path / "answers.db"
 
     def crowd(i, j):
