@@ -316,11 +316,11 @@ class Journal:
         (1, 1)
         [(0, 1, True, 'ann'), (0, 1, True, 'bob'), (1, 2, None, 'bob')]
         """
-        said = self._checked(votes)
-        taken = {(ordered(i, j), _text(worker, "the worker of the vote to take back"))
-                 for i, j, worker in rows(gone, "gone", "i, j, worker")}  # fmt: skip
         added, now, new, changed = list[Vote](), dict[tuple[Pair, str | None], Vote](), 0, 0
         with self.alone():
+            said = self._checked(votes)
+            taken = {(ordered(i, j), _text(worker, "the worker of the vote to take back"))
+                     for i, j, worker in rows(gone, "gone", "i, j, worker")}  # fmt: skip
             for pair in {pair for pair, _ in [*taken, *said]} & self._votes.keys():
                 for vote in self._votes[pair].values():
                     if (key := (pair, vote.worker)) in taken:
