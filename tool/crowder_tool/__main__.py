@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import inspect
+import math
 import re
 import secrets
 import shlex
@@ -15,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from crowder_tool.journal import Pair
 from crowder_tool.label import ask, page, visible
 from crowder_tool.project import LATELY, Project, find, make_project
 
@@ -76,8 +78,12 @@ def _parser() -> argparse.ArgumentParser:
         made[name].set_defaults(run=run)
     add = made["start"].add_argument
     add("csv", metavar="FILE.csv", nargs="+", help="the records, with a header; or two files without duplicates")
-    add("--id", metavar="COLUMN", type=lambda text: text or None,
-        help="unique identifiers (default, or '': id, or the numbers of the rows)")  # fmt: skip
+    add(
+        "--id",
+        metavar="COLUMN",
+        type=lambda text: text or None,
+        help="unique identifiers, by which rows may move, come and go (default, or '': id, or else each row's number)",
+    )
     add("--fields", metavar="A,B,C", type=lambda text: text.split(",") if text else None,
         help="columns to compare (default, or '': all others)")  # fmt: skip
     add("--sep", type=lambda text: text.replace(r"\t", "\t"),
@@ -87,6 +93,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--neighbours", type=_size, help="how many similar records of each to compare (default: 20)")
     add("--identical", choices=["same", "ask"], help="records with one text (default: ask, one question for each text)")
     add("--price", type=_price, help="of one answer (default: 0.05)")
+    add("--duplicates", metavar="FILE", action="append", help="the one of two files that may have duplicates; '': none")
     alone = "folder NAME.crowder (default: the only one here)"
     for name in ("label", "next", "audit", "clusters"):
         made[name].add_argument("project", nargs="?", default=None, metavar="PROJECT", help=alone)
@@ -128,12 +135,15 @@ _name = _text(r"(?=.*\S)[^\ud800-\udfff]+", "a name")
 def start(csv: list[str], **changes: Any) -> None:
     """Find the pairs of records that may match, and make the project of a CSV file, or renew it.
 
-    Of two files, each without duplicates, only pairs across them are asked about. Run it again with added records or
-    with other options: the answers stay.
+    Of two files, each without duplicates, only pairs across them are asked about. Run it again with other records or
+    other options: the answers stay. With identifiers (a column id, or --id) rows may move, come and go, and the answers
+    about a row that is gone wait for it; without, rows can be added at the end only. Columns keep their names: to
+    compare two that are called differently, or to leave something out, rename or edit them in the file.
 
       crowder start my.csv
       crowder start my.csv --id key --fields name,street,city
       crowder start a.csv b.csv                       two lists; the columns that both have are compared
+      crowder start a.csv b.csv --duplicates b.csv    the same person may be twice in b.csv
       crowder start my.csv --scores scores.csv        pairs with the scores of another program
       crowder start my.csv --identical same           if records with one text are the same beyond doubt
       crowder start german.csv --sep ';' --encoding cp1252
@@ -142,30 +152,36 @@ def start(csv: list[str], **changes: Any) -> None:
         raise ValueError("FILE.csv must be one file or two, not more")
     if folders := [path for path in csv if Path(path).is_dir()]:
         raise ValueError(f"FILE.csv must be a file, not the folder {folders[0]}")
+    if "duplicates" in changes:
+        changes["duplicates"] = list(filter(None, changes["duplicates"]))
     project, renamed = make_project(csv, **changes)
     near, price = project.near, 100 * project.settings["price"]
     questions = len(project.still_open(map(tuple, near.pairs.tolist())))
     print(f"{' and '.join(csv)}: {_count(near.n, 'record')}, compared by {visible(', '.join(project.fields))}.")
     for name, other in renamed.items():
         print(f"The column {visible(name)!r} is {f'now {visible(other)!r}' if other else 'no longer there'}.")
+    if only := dict.fromkeys(name for table in project.tables for name in table if name not in project.tables[-1]
+                             or name not in project.tables[0]):  # fmt: skip
+        print(f"Not compared, since only one of the files has it: {visible(', '.join(only))}. Rename columns in the "
+              "file to have them compared.")  # fmt: skip
     if number := len(near.identical):
         print(f"Records with the text of an earlier one: {number:,}. " + (
             "They count as the same." if project.settings["identical"] == "same" else
             "A question is asked about each such text; if they are surely the same: --identical same"))  # fmt: skip
-    if twice := project.alike_within(SHOWN) if len(csv) == 2 else []:
-        print("A file of two must have no duplicates: pairs within one are never asked about. These look like some:")
+    if twice := project.alike_within(SHOWN):
+        print("A file of two must have no duplicates: pairs within one are never asked about. These look like some; if "
+              "they are: --duplicates FILE")  # fmt: skip
         for i, j in twice:
             print(f"  {visible(project.ids[i])} and {visible(project.ids[j])}: "
                   f"{visible(' | '.join(project.records[project.fields].iloc[i]))[:80]}")  # fmt: skip
-    source = f"in {Path(project.settings['scores']).name}" if project.settings["scores"] else (
-        f"of each record and the {project.settings['neighbours']} most similar others")  # fmt: skip
-    print(f"{len(near.pairs):,} candidate pairs, {source}. Matches among all other pairs are not found.")
+    print(f"{_candidates(project)}. Matches among all other pairs are not found.")
     if number := int((near.furthest >= CLOSE).sum()):
         text = visible(" | ".join(project.records[project.fields].iloc[near.furthest.argmax()]))[:80]
         kept = project.settings["neighbours"]
         print(f"They may miss matches of {_count(number, 'record')} with more than {kept} others as similar as {CLOSE} "
               f"or more, such as {text}; --neighbours {2 * kept} keeps more.")  # fmt: skip
-    print(f"At most {questions:,} questions; 100 cost {price:,.2f}. How many it takes, only the answers will tell.")
+    most = _count(questions, "question")
+    print(f"At most {most}; 100 cost {price:,.2f}. How many it takes, only the answers will tell.")
     print(f"\nThe project is {project.folder}. To answer here: {_next('label', project)}; in a browser: "
           f"{_next('label --html', project)}; in sheets: {_next('next', project)}")  # fmt: skip
     if project.audited["over"]:
@@ -216,10 +232,11 @@ def next_(project: Project, size: int = 20, release: bool = False) -> None:
         path = project.write_sheet(drawn)
         print(f"{path}: {_count(len(drawn), 'question')}.")
         words = f"answers {shlex.quote(str(path))} --project"
-        print(f'Fill in the column "same" (yes, no, unsure); then: {_next(words, project)}')
+        print(f'Fill in the column "same" (yes, no, unsure), and "worker" if several people get copies; then: '
+              f"{_next(words, project)}")  # fmt: skip
 
 
-def _draw(project: Project, size: int) -> list[tuple[int, int]]:
+def _draw(project: Project, size: int) -> list[Pair]:
     """Questions for a sheet or a page, or words why there is none."""
     drawn = project.draw(size, secrets.token_hex(8), HELD)
     if not drawn:
@@ -230,15 +247,18 @@ def _draw(project: Project, size: int) -> list[tuple[int, int]]:
 def answers(sheets: list[str], project: Project, **how: str) -> None:
     """Take the answers from filled sheets, all of them or, if one sheet is refused, none.
 
-    A sheet without a column "worker" is one worker, named after its file. Handed in again, it replaces this worker's
-    answers; blanked ones are taken back.
+    A row without a name in the column "worker" is the vote of its sheet, whatever the file is called: people who fill
+    in copies of one sheet must write their names there. Handed in again, a sheet replaces its worker's answers; blanked
+    ones are taken back.
 
-      crowder answers ann.csv bob.csv cem.csv       three people, each with a copy of one sheet
+      crowder answers ann.csv bob.csv cem.csv       three people, who have written their names
       crowder answers for-*.csv --project my.crowder
       crowder answers ann.csv --encoding cp1252
     """
     new, changed, taken_back, unsure = project.receive(sheets, **how)
     print(f"{new} new, {changed} changed, {taken_back} taken back, {unsure} unsure; {project.progress()}.")
+    if changed:
+        print('What is changed was said by the same worker, or on a copy of one sheet without a name in "worker".')
     _certified(project)
     _disagreements(project)
 
@@ -246,24 +266,38 @@ def answers(sheets: list[str], project: Project, **how: str) -> None:
 def audit(project: Project, pause: bool = False, **target: float) -> None:
     """Let the next questions be drawn at random among the open candidate pairs, until a recall is certified.
 
-    Begin when matches have become rare among the last questions. What is certified holds if all answers are true, and
-    if records with one text are the same where one yes, or --identical same, says so of all of them.
+    Begin when none of the last hundred questions has found a match. It says what it will cost, and --pause ends it.
+    What is certified is said with its conditions: that all answers are true, that of two files neither has duplicates,
+    that records with one text are the same where one yes, or --identical same, says so of all of them.
 
       crowder audit                                 begins; later: what is certified, and how much more it takes
       crowder audit --recall 0.9 --confidence 0.99
       crowder audit --pause                         back to likely matches; the audit can go on later
     """
+    if not (pause or project.auditing or project.audit(**target).certified) and len(project.near.pairs):
+        print(f"The audit asks {_price_of(project, **target)} if it finds no other match, and more if it does.")
+        lately = list(project.answers.values())[-LATELY:]
+        if (any(lately) or not lately) and project.ordering.batch(1):
+            print(f"Matches are not rare yet ({sum(lately)} of the last {_count(len(lately), 'answer')}): to ask about "
+                  f"likely ones first costs less: {_next('audit --pause', project)}")  # fmt: skip
     project.turn_audit(not pause, **target)
     _certified(project, always=True)
     if not pause and project.questions(1):
         print(f"Its questions are now the next ones: {_next('label', project)}, or {_next('next', project)}")
 
 
+def _price_of(project: Project, **target: float) -> str:
+    """How many questions an audit that begins now is expected to ask, and what they cost."""
+    questions = project.audit(**target).least()
+    return f"about {_count(questions, 'question')}, which cost {questions * project.settings['price']:,.2f},"
+
+
 def clusters(project: Project) -> None:
     """Write the clusters that follow from all answers: the file or files of records with the columns cluster and size.
 
-    A cluster keeps its number while it keeps most of its records. Answers that contradict one another are listed, with
-    what to do; the clusters are then the likeliest.
+    All cells are as they came in, so a spreadsheet may run one that begins with = as a formula. A cluster keeps its
+    number while it keeps most of its records. Answers that contradict one another are listed, with what to do; the
+    clusters are then the likeliest.
 
       crowder clusters
       crowder clusters my.crowder
@@ -277,21 +311,37 @@ def clusters(project: Project) -> None:
 
 
 def _certified(project: Project, always: bool = False) -> None:
-    """Say what recall is certified, at which confidence, or that none is."""
-    told = project.audited
-    if project.contradicted and (always or told["on"] or told["drawn"]):
+    """Say what recall is certified, at which confidence and on which conditions, or that none is."""
+    told, begun = project.audited, project.auditing
+    if not (always or begun):
+        return
+    if project.twice:
+        i, j = project.twice[0]
+        names = [project.files[file].name for file in (*project.settings["duplicates"], project.file_of[i])]
+        option = " ".join(f"--duplicates {shlex.quote(name)}" for name in names)
+        print(f"Nothing is certified: {visible(project.ids[i])} and {visible(project.ids[j])} are in one cluster, and "
+              f"{visible(names[-1])} must have no duplicates. If they are the same: {project.again} {option}; if not: "
+              f"{_next('label --doubts', project)}")  # fmt: skip
+    elif project.contradicted:
         print("Nothing is certified: answers contradict one another, so some are wrong.")
-        return
-    if not (told["on"] or told["drawn"]):
-        if always:
-            print(f"No recall is certified, since no audit has begun. To begin one: {_next('audit', project)}")
-        return
+    elif not len(project.near.pairs):
+        print("Nothing is certified: there are no candidate pairs, so nothing can be asked.")
+    elif not begun:
+        print(f"No recall is certified, since no audit has begun. To begin one: {_next('audit', project)}")
+    else:
+        _tell_audit(project, told)
+
+
+def _tell_audit(project: Project, told: dict[str, Any]) -> None:
+    """What an audit has found so far."""
     run = project.audit()
     found, share = run.resolution, int(1000 * run.resolution.certified) / 1000  # no more is said than is certified
-    texts = " and records with one text are the same" * project.takes_texts
-    recall = (f"recall at least {share:g} among the candidate pairs, at confidence {told['confidence']:g}, if "
-              f"{'the majority is right where workers disagree' if project.settled.split else 'all answers are true'}"
-              f"{texts} ({_count(found.found, 'matching pair')} found")  # fmt: skip
+    names = [visible(project.files[file].name) for file in project.without_duplicates]
+    conditions = ["the majority is right where workers disagree" if project.settled.split else "all answers are true"]
+    conditions += [f"there are no duplicates within {' nor within '.join(names)}"] * bool(names)
+    conditions += ["records with one text are the same"] * project.takes_texts
+    recall = (f"recall at least {share:g} among the {_candidates(project)}, at confidence {told['confidence']:g}, if "
+              f"{' and '.join(conditions)} ({_count(found.found, 'matching pair')} found")  # fmt: skip
     more = f"For {told['recall']:g} it takes at least about {run.least():,} more answers."
     if run.certified:
         print(f"Certified: {recall}).")
@@ -300,20 +350,27 @@ def _certified(project: Project, always: bool = False) -> None:
     else:
         print(f"Certified so far: {recall}, at most {found.missed:,} missed). {more}")
     if (waits := run.draws(1)) and waits[0] in project.settled.unsure:
-        names = " and ".join(visible(project.ids[record]) for record in waits[0])
-        print(f"The certificate needs another worker's answer about {names}: "
+        who = " and ".join(visible(project.ids[record]) for record in waits[0])
+        print(f"The certificate needs another worker's answer about {who}: "
               f"{_next('label --worker NAME', project)}")  # fmt: skip
     if found.discovered:
         print(f"The audit found {_count(found.discovered, 'match')} that the questions before it had missed"
               + f"; to look for more like it: {_next('audit --pause', project)}" * told["on"])  # fmt: skip
 
 
+def _candidates(project: Project) -> str:
+    """How many candidate pairs there are, and which."""
+    where = f"in {Path(project.settings['scores']).name}" if project.settings["scores"] else (
+        f"of each record and the {project.settings['neighbours']} most similar others")  # fmt: skip
+    return f"{len(project.near.pairs):,} candidate pairs {where}"
+
+
 def _disagreements(project: Project) -> None:
     """Say where answers contradict one another, and what to do."""
     if not (doubts := project.doubts()):
         return
-    said = dict[tuple[int, int], list[str]]()
-    for i, j, same, worker in project.evidence:
+    said = dict[Pair, list[str]]()
+    for i, j, same, worker, *_ in project.evidence:
         said.setdefault((i, j), []).append(f"{({True: 'same', False: 'different', None: 'unsure'})[same]} ({worker})")
     print(f"{_count(len(doubts), 'disagreement')} among the answers; the clusters are the likeliest by all of them:")
     for i, j in doubts[:SHOWN]:
@@ -327,16 +384,18 @@ def _tell_stretch(project: Project) -> None:
     same = list(project.answers.values())
     if len(same) < LATELY or any(same[-LATELY:]) or project.audited["on"]:
         return
-    ordering = project.ordering
-    ordering.batch(1)
-    print(f"None of the last {LATELY} answers was a match; the learned similarity expects about "
-          f"{ordering.expected:,.0f} more. An audit finds out how many there really are: "
-          f"{_next('audit', project)}")  # fmt: skip
+    expects = ""
+    if any(same):  # otherwise nothing has been learned
+        (ordering := project.ordering).batch(1)
+        if not math.isnan(ordering.expected):
+            expects = f"; the learned similarity expects about {ordering.expected:,.0f} more"
+    print(f"None of the last {LATELY} answers was a match{expects}. An audit finds out how many there really are, by "
+          f"{_price_of(project)} or more: {_next('audit', project)}")  # fmt: skip
 
 
 def _tell_taken(project: Project, worker: str | None = None) -> None:
     """Say why there is no question, if there is none."""
-    taken = project.journal.leased()
+    taken = project.leased()
     left = project.questions(1 + len(taken), worker)
     if not left:
         print(f"No question is left. For the clusters: {_next('clusters', project)}")

@@ -8,10 +8,10 @@ import secrets
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from hashlib import blake2b
 from importlib.resources import files
 from typing import IO, TYPE_CHECKING
 
+from crowder_tool.journal import Pair, Vote
 from crowder_tool.sheets import FORMULA, QUOTED, token
 
 if TYPE_CHECKING:
@@ -26,11 +26,11 @@ FEW, HELD = 10, 600
 HELP = "y same, n different, u not sure, z takes the last answer back, q ends (every answer is already saved)"
 
 
-def ask(project: Project, worker: str, stdin: IO[str], stdout: IO[str], first: Sequence[tuple[int, int]] = ()) -> int:
+def ask(project: Project, worker: str, stdin: IO[str], stdout: IO[str], first: Sequence[Pair] = ()) -> int:
     """Ask questions until none is open, the input ends or somebody quits; the number of answers given. Those of `first`
     are asked first, and although they have been answered."""
     holder, words = secrets.token_hex(8), _keys(stdin)
-    given, queue, ahead, last = 0, list[tuple[int, int]](), list(first), None
+    given, queue, ahead, last = 0, list[Pair](), list(first), None
     try:
         while queue := ahead or project.still_open(queue) or project.draw(FEW, holder, HELD, worker):
             if queue[0] != last:
@@ -42,7 +42,7 @@ def ask(project: Project, worker: str, stdin: IO[str], stdout: IO[str], first: S
             said = KEYS.get(word, word)
             print(said if stdin.isatty() else "", file=stdout)
             if said in SAID:
-                project.record({(*queue.pop(0), worker): SAID[said]})
+                project.record([Vote(*queue.pop(0), SAID[said], worker)])
                 given += 1
             elif said == "quit":
                 break
@@ -59,7 +59,7 @@ def ask(project: Project, worker: str, stdin: IO[str], stdout: IO[str], first: S
     return given
 
 
-def shown(project: Project, pair: tuple[int, int]) -> str:
+def shown(project: Project, pair: Pair) -> str:
     """Two records as text, one below the other in each field that is not equal."""
     a, b = (project.records.iloc[record] for record in pair)
     fields = [field for field in ["id", *project.fields] if (a[field] + b[field]).strip()]
@@ -71,9 +71,9 @@ def shown(project: Project, pair: tuple[int, int]) -> str:
     return "\n".join(lines)
 
 
-def page(project: Project, pairs: list[tuple[int, int]]) -> tuple[str, str]:
-    """A page in HTML with these questions, complete in one file, and what it is called."""
-    group, apart = project.known
+def page(project: Project, pairs: list[Pair]) -> tuple[str, str]:
+    """A page in HTML with these questions, complete in one file, and its random code."""
+    code, (group, apart) = secrets.token_hex(4), project.known
     texts = project.records[project.fields].to_numpy()
     questions = [
         {
@@ -81,20 +81,19 @@ def page(project: Project, pairs: list[tuple[int, int]]) -> tuple[str, str]:
             "a": [*texts[i]],
             "b": [*texts[j]],
             "groups": [group[i], group[j]],
-            "token": token(project.journal.id, project.records, project.fields, (i, j)),
+            "token": token(code, project.records, project.fields, (i, j)),
         }
         for i, j in pairs
     ]
     here = {group for question in questions for group in question["groups"]}
     data = {
-        "name": project.files[0].name, "fields": project.fields, "sep": project.settings["sep"],
+        "id": code, "name": project.files[0].name, "fields": project.fields, "sep": project.settings["sep"],
         "formula": f"^(?:{FORMULA.pattern})", "quoted": QUOTED.pattern,
         "apart": [pair for pair in sorted(apart) if here.issuperset(pair)], "questions": questions,
     }  # fmt: skip
-    data["id"] = blake2b(json.dumps(data).encode(), digest_size=4).hexdigest()
     text = json.dumps(data).replace("<", "\\u003c")  # no record can end the script element
     template = files("crowder_tool").joinpath("label.html").read_text("utf-8")
-    return template.replace("{{data}}", text), str(data["id"])
+    return template.replace("{{data}}", text), code
 
 
 def _keys(stream: IO[str]) -> Iterator[str]:

@@ -1,19 +1,24 @@
 """Projects: a folder beside the file of records, with a copy of it, the candidate pairs, all answers, and the sheets.
 
-``my.csv`` has its project in ``my.crowder``: ``project.json`` (settings), ``records-1.csv`` (a copy of the file as it
-was at the last `start`; of two files also ``records-2.csv``), ``answers.db`` (a `crowder_tool.Journal`: one vote for
-each worker and pair, the latest counts; and which questions somebody has), ``candidates.npz`` (the candidate pairs, and
-what compares them), ``audit.json`` (what an audit has drawn), ``clusters.json`` (numbers of clusters), sheets and
-clusters. Who may not read ``my.csv`` may read none of them. Answers are about the text of the copy, whatever becomes of
-the file; a new state of the file is taken by `start`, unless it changes what somebody has answered about.
+``my.csv`` has its project in ``my.crowder``: ``project.json`` (settings, and checksums of what follows), ``keys.json``
+(the number of every record that was ever there, see `crowder_tool.keys`), ``records-1.csv`` (a copy of the file as it
+was at the last `start`; of two files also ``records-2.csv``), ``answers.db`` (a `crowder_tool.Journal` about these
+numbers: one vote for each worker and pair, the latest counts; and which questions somebody has), ``candidates.npz``
+(the candidate pairs, and what compares them), ``audit.json`` (what an audit has drawn), ``clusters.json`` (numbers of
+clusters), sheets and clusters. Who may not read ``my.csv`` may read none of them.
+
+Everywhere but in the journal and its leases, a record is its place among those of the last `start`, in the order of
+their numbers: so a file that is merely sorted otherwise has the same candidates. Answers are about the text of the
+copy, whatever becomes of the file; a new state of the file is taken by `start`, unless it changes what somebody has
+answered about.
 """
 
 from __future__ import annotations
 
-import filecmp
 import io
 import json
 import os
+import secrets
 import shlex
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -29,10 +34,10 @@ import pandas as pd
 
 from crowder.orderings import Ordering
 from crowder.pairs import unpack
-from crowder_tool import files, sheets
+from crowder_tool import files, keys, sheets
 from crowder_tool.audit import ReplayedAudit
 from crowder_tool.candidates import NearestPairs, fields_of, identical_pairs, nearest_pairs, pair_features, texts_of
-from crowder_tool.journal import Journal, Pair
+from crowder_tool.journal import Journal, Pair, Vote, ordered
 from crowder_tool.learning import LearnedOrdering
 from crowder_tool.progress import told
 from crowder_tool.records import as_records, encodable, naming, rows_of
@@ -45,17 +50,17 @@ __all__ = ["DEFAULTS", "Project", "find", "make_project"]
 #: look like duplicates.
 LATELY, ALIKE = 100, 0.8
 DEFAULTS: dict[str, Any] = {"id": None, "fields": None, "sep": ",", "encoding": "utf-8", "scores": None,
-                            "neighbours": 20, "identical": "ask", "price": 0.05}  # fmt: skip
+                            "neighbours": 20, "identical": "ask", "price": 0.05, "duplicates": []}  # fmt: skip
 TABLE, SEED = "(file)", 0  # the column that names the table of each of two files; of what is drawn at random
-
-Vote = tuple[int, int, bool | None, str | None]
+REMOVE = "remove it: the answers are in answers.db, and stay"
+RESTORE = "restore it, since it says which records the answers are about; or, to begin without answers, remove"
 
 # --- made --------------------------------------------------------------------------------------------------------
 
 
 def make_project(csv: Sequence[str | os.PathLike[str]], **changes: Any) -> tuple[Project, dict[str, str | None]]:
-    """Make the project of a file of records, or of two that have no duplicates each; or take their new state, and
-    changed settings (first those of `DEFAULTS`).
+    """Make the project of a file of records, or of two; or take their new state, and changed settings (first those of
+    `DEFAULTS`). Of two, the files named by `duplicates` may have some, and others not.
 
     Returned are the project, and columns that the files no longer have, with what they are called now (None: gone). If
     anything is wrong, nothing is written.
@@ -64,38 +69,68 @@ def make_project(csv: Sequence[str | os.PathLike[str]], **changes: Any) -> tuple
     folder = paths[0].with_name("-".join(path.stem for path in paths) + ".crowder")
     if changes.get("scores"):
         changes["scores"] = os.path.relpath(changes["scores"], folder)
+    if "duplicates" in changes:
+        changes["duplicates"] = sorted({_which(name, paths) for name in changes["duplicates"]})
     before = Project(folder) if (folder / "project.json").exists() else None
+    if before and len(before.files) != len(paths):
+        raise ValueError(f"{folder} is the project of {_listed(before.files)}; rename a file")
     settings = DEFAULTS | (before.settings if before else {}) | changes
     contents = [path.read_bytes() for path in paths]
     tables = _tables(paths, contents, settings)
-    asked, called = list[int](), dict[str, str | None]()  # records that have answers; columns by their former names
-    if (answers := folder / "answers.db").exists():
-        with Journal(None, answers) as journal:
-            asked = np.unique([vote[:2] for vote in journal.votes()]).tolist()
-    if before and all(copy.exists() for copy in before.copies):
-        called = _called(before, _joined(tables, "inner"), asked, paths)
-        if "fields" not in changes:
-            settings["fields"] = [called[name] for name in before.fields if called[name]]
-        if "id" not in changes:
-            settings["id"] = called.get(settings["id"] or "id", settings["id"])
+    known, asked = _known(folder)
+    copies, called = None, dict[str, str | None]()
+    if before:
+        with suppress(ValueError):  # if they are damaged, digests of the texts remain
+            copies = before.tables
+    if copies and "id" not in changes and (called := keys.renamed(known, tables, copies)):
+        settings["id"] = next(iter(called.values()))
+    known_now, numbers, fields = keys.follow(known, tables, settings["id"], asked, paths, copies)
+    if before and "fields" not in changes:
+        settings["fields"] = [other for name in before.fields if (other := fields.get(name))]
     if settings["fields"]:  # an identifier may have been named since
         settings["fields"] = [name for name in settings["fields"] if name != settings["id"]]
     records, settings["fields"] = _records(paths, tables, settings)
-    if asked and asked[-1] >= len(records):
-        raise ValueError(f"{_listed(paths)} must still have record {asked[-1] + 1}, which has an answer, but has "
-                         f"{len(records)} records; restore what was removed")  # fmt: skip
-    candidates = _candidates(folder, records, settings, paths)
+    known_now = keys.with_texts(known_now, known, fields, tables, numbers, settings["fields"])
+    order = [*chain(*numbers)]
+    records = _in_order(records, order)
+    written = {copy.name: content for copy, content in zip(_copies(folder, paths), contents, strict=True)}
+    written["candidates.npz"] = _candidates(folder, records, settings, paths)
     folder.mkdir(exist_ok=True)
-    with Journal(None, answers, like=paths[0]) as journal:
+    with Journal(None, folder / "answers.db", like=paths[0]) as journal:
         journal.record([])  # so that the first answer does not find that it cannot be written
-        told = {"files": [os.path.relpath(path, folder) for path in paths], "settings": settings, "journal": journal.id}
-    # The candidates first, and what they are last: until then, a project that is written half is refused.
-    files.write(folder / "candidates.npz", candidates, like=paths[0])
-    for copy, content in zip(_copies(folder, paths), contents, strict=True):
-        files.write(copy, content, like=paths[0])
-    told["key"] = _digest(candidates)
-    files.write(folder / "project.json", json.dumps(told).encode(), like=paths[0])
-    return Project(folder), {name: other for name, other in called.items() if name != other}
+        name = journal.id
+    # What they are last: until then, a project that is written half is refused. Keys are only added.
+    written = {"keys.json": _dumped(known_now._asdict() | {"journal": name})} | written
+    about = {"files": [os.path.relpath(path, folder) for path in paths], "settings": settings, "journal": name,
+             "numbers": order, "digests": {name: _digest(content) for name, content in written.items()}}  # fmt: skip
+    for name, content in (*written.items(), ("project.json", _dumped(about))):
+        files.write(folder / name, content, like=paths[0])
+    return Project(folder), {name: other for name, other in (called | fields).items() if name != other}
+
+
+def _which(name: str, paths: Sequence[Path]) -> int:
+    """Which of two files this name or path is that of."""
+    found = [
+        k for k, path in enumerate(paths) if name in (path.name, path.stem) or path.resolve() == Path(name).resolve()
+    ]
+    if len(paths) < 2 or len(found) != 1:
+        raise ValueError(f"--duplicates must name one of two files, not {name!r}: records of one file are always asked "
+                         "about")  # fmt: skip
+    return found[0]
+
+
+def _known(folder: Path) -> tuple[keys.Keys, list[int]]:
+    """The keys of a project so far, and the numbers of the records that have answers."""
+    kept = _loaded(folder / "keys.json", f"{RESTORE} {folder}")
+    found = keys.Keys(kept.get("columns", []), [name and (name[0], name[1]) for name in kept.get("names", [])],
+                      kept.get("texts", {}))  # fmt: skip
+    if not (answers := folder / "answers.db").exists():
+        return found, []
+    with Journal(None, answers) as journal:
+        asked = sorted({record for vote in journal.votes() for record in vote[:2]})
+        if asked and journal.id != kept.get("journal"):
+            raise ValueError(f"{folder / 'keys.json'} is gone, or is that of another project: {RESTORE} {folder}")
+    return found, [number for number in asked if number < len(found.names)]  # a program may have added others
 
 
 @told("reading the records")
@@ -116,7 +151,8 @@ def _records(paths: list[Path], tables: list[pd.DataFrame], settings: dict[str, 
             read.append(as_records(table, settings["id"], settings["fields"]))
     fields = [name for name in read[0] if name not in ("id", "label") and all(name in table for table in read)]
     if not fields:
-        raise ValueError(f"{_listed(paths)} must have a column in common besides the identifiers")
+        raise ValueError(f"{_listed(paths)} must have a column in common besides the identifiers; rename columns in "
+                         "the files, so that what is to be compared has one name")  # fmt: skip
     if len(read) == 1:
         return read[0], fields
     names = [encodable(path.stem) for path in paths]
@@ -124,45 +160,28 @@ def _records(paths: list[Path], tables: list[pd.DataFrame], settings: dict[str, 
         raise ValueError(f"two files must have different names, not both {names[0]}")
     if set(read[0]["id"]) & set(read[1]["id"]):
         read = [table.assign(id=f"{name}:" + table["id"]) for name, table in zip(names, read, strict=True)]
-    read = [table[["id", *fields]].assign(**{TABLE: name}) for name, table in zip(names, read, strict=True)]
+    read = [table[["id", *fields]] for table in read]
+    if len(settings["duplicates"]) < 2:  # a record of a file with duplicates is a table of its own
+        read = [table.assign(**{TABLE: f"{name}:" + table["id"] if file in settings["duplicates"] else name})
+                for file, (name, table) in enumerate(zip(names, read, strict=True))]  # fmt: skip
     return pd.concat(read, ignore_index=True), fields
 
 
-def _called(before: Project, now: pd.DataFrame, asked: list[int], paths: list[Path]) -> dict[str, str | None]:
-    """What the identifiers and fields of a project are called in a new state of the files, to which records may have
-    been added at the end: None if they are gone. An error if what is left of the text of a record that has an answer
-    is another one."""
-    then = _joined(before.tables, "inner")
-    then, now = (table.loc[:, ~table.columns.duplicated()] for table in (then, now))
-    rows = min(len(then), len(now))
-    new = {name: now[name][:rows].tolist() for name in now if name not in then}
-    called = dict[str, str | None]()
-    for name in [name for name in (before.settings["id"] or "id", *before.fields) if name in then]:
-        text = then[name][:rows].tolist()
-        called[name] = name if name in now else next((other for other in new if new[other] == text), None)
-    if asked and not any(called.values()):
-        raise ValueError(f"{_listed(paths)} must have one of the columns {', '.join(map(repr, called))}, since there "
-                         "are answers about their text")  # fmt: skip
-    for record in [record for record in asked if record < rows]:
-        for name, other in called.items():
-            if other and (old := then[name][record]) != (text := now[other][record]):
-                raise ValueError(
-                    f"{_listed(paths)}: record {record + 1} has answers, but its {other!r} is now {text[:40]!r}, not "
-                    f"{old[:40]!r}. Restore that text (records can be added at the end only); without crowder start "
-                    "the project goes on with its copy of the file"
-                )
-    return called
+def _in_order(rows: Any, numbers: Sequence[int]) -> Any:
+    """Rows of a table in the order of the numbers of their records."""
+    return rows.iloc[np.argsort(numbers)].reset_index(drop=True)
 
 
 @told("finding the pairs that may match")
 def _candidates(folder: Path, records: pd.DataFrame, settings: dict[str, Any], paths: list[Path]) -> bytes:
     """The candidate pairs and what compares them, as a file."""
-    table = TABLE if len(paths) == 2 else None
+    table = TABLE if TABLE in records else None
     if settings["scores"]:
         scores = Path(os.path.normpath(folder / settings["scores"]))
         with naming(scores):
             frame = rows_of(scores.read_bytes(), settings["encoding"], None).reset_index(drop=True)
-            near = _scored(frame, records, table, [encodable(path.stem) for path in paths])
+            one_to_one = len(paths) == 2 and not settings["duplicates"]
+            near = _scored(frame, records, table, one_to_one, [encodable(path.stem) for path in paths])
     else:
         near = nearest_pairs(records, table=table, neighbours=settings["neighbours"])
     content, kept = io.BytesIO(), vars(near) | {"features": pair_features(fields_of(records, table), near)}
@@ -170,17 +189,19 @@ def _candidates(folder: Path, records: pd.DataFrame, settings: dict[str, Any], p
     return content.getvalue()
 
 
-def _scored(frame: pd.DataFrame, records: pd.DataFrame, table: str | None, names: list[str]) -> NearestPairs:
+def _scored(
+    frame: pd.DataFrame, records: pd.DataFrame, table: str | None, one_to_one: bool, names: list[str]
+) -> NearestPairs:
     """The candidate pairs of another program, whose scores take the place of the similarities of their texts; `names`
     are those of the files."""
     if frame.empty:
         raise ValueError("the file must have pairs below its header")
-    scored, ids, tables = from_pairs(frame, one_to_one=bool(table)), pd.Index(records["id"]), None
+    scored, ids = from_pairs(frame, one_to_one=one_to_one), pd.Index(records["id"])
+    tables = records[table].factorize()[0] if table else None
     known = pd.Index(scored.ids)
-    if table:
-        tables = records[table].factorize()[0]
-        stems = dict(zip(("left", "right"), names, strict=True))
-        full = [f"{stems.get(side, side)}:{name}" for side, name in zip(scored.tables or [], known, strict=True)]
+    if scored.tables:
+        stems = dict(zip(("left", "right"), names, strict=False))
+        full = [f"{stems.get(side, side)}:{name}" for side, name in zip(scored.tables, known, strict=True)]
         known = known.where(known.isin(ids), full)
     number = ids.get_indexer(known)
     if (number < 0).any():
@@ -190,13 +211,33 @@ def _scored(frame: pd.DataFrame, records: pd.DataFrame, table: str | None, names
     order = np.lexsort([pairs[:, 1], pairs[:, 0]])
     if tables is not None and len(wrong := pairs[tables[pairs[:, 0]] == tables[pairs[:, 1]]]):
         i, j = wrong[0]
-        raise ValueError(f"{ids[i]!r} and {ids[j]!r} must be of two files; leave out such pairs")
+        raise ValueError(f"{ids[i]!r} and {ids[j]!r} must be of two files; leave out such pairs, or name a file that "
+                         "has duplicates by --duplicates FILE")  # fmt: skip
     same, values = identical_pairs(texts_of(records, table), tables), values[order]
     return NearestPairs(len(records), pairs[order], values, values, np.zeros(len(records)), same, tables)
 
 
-def _digest(candidates: bytes) -> str:
-    return blake2b(candidates, digest_size=8).hexdigest()
+def _digest(content: bytes) -> str:
+    return blake2b(content, digest_size=8).hexdigest()
+
+
+def _dumped(told: dict[str, Any]) -> bytes:
+    """JSON with a checksum."""
+    text = json.dumps(told)
+    return f'{{"checksum": "{_digest(text.encode())}", {text[1:]}'.encode()
+
+
+def _loaded(path: Path, remedy: str) -> dict[str, Any]:
+    """What `_dumped` has written; nothing if there is no such file."""
+    try:
+        found: dict[str, Any] = json.loads(path.read_bytes())
+        if found.pop("checksum") == _digest(json.dumps(found).encode()):
+            return found
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        pass
+    raise ValueError(f"{path} is damaged; {remedy}")
 
 
 def _copies(folder: Path, paths: Sequence[Any]) -> list[Path]:
@@ -209,35 +250,38 @@ def _copies(folder: Path, paths: Sequence[Any]) -> list[Path]:
 class Project:
     """The project in a folder ``NAME.crowder``, as `make_project` has left it, with all answers since."""
 
-    def __init__(self, folder: str | os.PathLike[str]):
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = Path(folder)
-        told = self._load("project.json", ("files", "settings", "journal", "key"))
-        if not told:
+        about = _loaded(self.folder / "project.json", f"{REMOVE}; then run crowder start again with its options")
+        if not about:
             raise ValueError(f"{folder} must be a project, but has no project.json; run: crowder start FILE.csv")
-        self.files = [Path(os.path.normpath(self.folder / name)) for name in told["files"]]
+        self.files = [Path(os.path.normpath(self.folder / name)) for name in about["files"]]
         self.again = f"crowder start {shlex.join(map(str, self.files))}"
-        self.settings, self.fields, self.key = told["settings"], told["settings"]["fields"], told["key"]
-        self.copies, self.table = _copies(self.folder, self.files), TABLE if len(self.files) == 2 else None
+        self.settings: dict[str, Any] = about["settings"]
+        self.fields: list[str] = self.settings["fields"]
+        self.copies = _copies(self.folder, self.files)
+        self.table = TABLE if len(self.files) == 2 and len(self.settings["duplicates"]) < 2 else None
+        self._digests: dict[str, str] = about["digests"]
+        self._order: list[int] = about["numbers"]  # the numbers of the records in the order of the files
+        self._numbers = sorted(self._order)
+        self._place = {number: place for place, number in enumerate(self._numbers)}
+        #: What an audit is bound to: the candidates, and which records they are of.
+        self.key = _digest(json.dumps([self._digests["candidates.npz"], self._numbers]).encode())
         answers = self.folder / "answers.db"
-        if not answers.exists() or self.journal.id != told["journal"]:
+        if not answers.exists() or self.journal.id != about["journal"]:
             raise ValueError(f"{answers} is gone, or is that of another project: restore it; or, to begin without "
                              f"answers, remove {folder}")  # fmt: skip
 
     @cached_property
     def journal(self) -> Journal:
-        """The answers; nobody is asked through it."""
+        """The answers, about the numbers of the records; nobody is asked through it."""
         return Journal(None, self.folder / "answers.db")
 
-    def _load(self, name: str, keys: Iterable[str]) -> dict[str, Any]:
-        """What a file of the project in JSON says by these keys; nothing if there is no such file."""
-        path = self.folder / name
-        try:
-            told = json.loads(path.read_text("utf-8"))
-            return {key: told[key] for key in keys}
-        except (FileNotFoundError, NotADirectoryError):
-            return {}
-        except (ValueError, KeyError, TypeError):
-            raise ValueError(f"{path} is damaged; remove it: the answers are in answers.db, and stay") from None
+    def _content(self, path: Path) -> bytes:
+        """A file that `start` has written, as it was."""
+        if not path.exists() or _digest(content := path.read_bytes()) != self._digests[path.name]:
+            raise ValueError(f"{path} must be as it was written, but is gone or damaged; run: {self.again}")
+        return content
 
     def write(self, name: str, content: bytes) -> Path:
         """Write a file of the project; nobody may read it who may not read the records."""
@@ -249,19 +293,19 @@ class Project:
     def changed(self) -> bool:
         """Whether a file of records is no longer what it was at the last `start`."""
         pairs = zip(self.files, self.copies, strict=True)
-        return any(path.exists() and not filecmp.cmp(path, copy, shallow=False) for path, copy in pairs)
+        return any(path.exists() and _digest(path.read_bytes()) != self._digests[copy.name] for path, copy in pairs)
 
     # --- records and candidates -----------------------------------------------------------------------------------
 
     @cached_property
     def tables(self) -> list[pd.DataFrame]:
         """The rows of the copies of the files, with all their columns."""
-        return _tables(self.files, [copy.read_bytes() for copy in self.copies], self.settings)
+        return _tables(self.files, map(self._content, self.copies), self.settings)
 
     @cached_property
     def records(self) -> pd.DataFrame:
-        """The records, with the column `TABLE`, which names the file, if there are two."""
-        return _records(self.files, self.tables, self.settings)[0]
+        """The records, with the column `TABLE` if there are two files and one of them has no duplicates."""
+        return _in_order(_records(self.files, self.tables, self.settings)[0], self._order)
 
     @cached_property
     def ids(self) -> list[str]:
@@ -269,22 +313,30 @@ class Project:
         return list(self.records["id"])
 
     @cached_property
+    def file_of(self) -> np.ndarray:
+        """The file of each record, 0 or 1."""
+        of = np.repeat(np.arange(len(self.tables)), [len(table) for table in self.tables])
+        return of[np.argsort(self._order)]
+
+    @property
+    def without_duplicates(self) -> list[int]:
+        """Of two files, those that are taken to have no duplicates."""
+        return [file for file in (0, 1) if self.table and file not in self.settings["duplicates"]]
+
+    @cached_property
     def near(self) -> NearestPairs:
         """The candidate pairs, as `start` has found them; with their features."""
-        path = self.folder / "candidates.npz"
-        if not path.exists() or _digest(content := path.read_bytes()) != self.key:
-            raise ValueError(f"{path} must be as it was written, but is gone or damaged; run: {self.again}")
-        with np.load(io.BytesIO(content)) as stored:
+        with np.load(io.BytesIO(self._content(self.folder / "candidates.npz"))) as stored:
             kept = dict(stored)
-        self.features = kept.pop("features")
+        self.features: np.ndarray = kept.pop("features")
         return NearestPairs(**kept | {"n": int(kept["n"])})
 
     @told("looking for duplicates within each file")
     def alike_within(self, most: int) -> list[Pair]:
-        """Of two files without duplicates: the most similar pairs of records of one file."""
+        """The most similar pairs of records of a file that is taken to have no duplicates."""
         found = list[tuple[float, Pair]]()
-        for name in dict.fromkeys(self.records[TABLE]):
-            rows = np.flatnonzero(self.records[TABLE] == name)
+        for file in self.without_duplicates:
+            rows = np.flatnonzero(self.file_of == file)
             inner = nearest_pairs(self.records.iloc[rows].drop(columns=TABLE), neighbours=1)
             found += zip((-inner.similarity).tolist(), map(tuple, rows[inner.pairs].tolist()), strict=True)
         return [pair for value, pair in sorted(found)[:most] if -value >= ALIKE]
@@ -292,9 +344,24 @@ class Project:
     # --- answers --------------------------------------------------------------------------------------------------
 
     @cached_property
+    def _stored(self) -> list[Vote]:
+        return self.journal.votes()
+
+    @cached_property
     def votes(self) -> list[Vote]:
-        """All votes on disk: pair, answer (None if unsure), worker."""
-        return [vote[:4] for vote in self.journal.votes()]
+        """All votes on disk about records that are there."""
+        at = self._place
+        return [vote._replace(i=at[vote.i], j=at[vote.j]) for vote in self._stored if vote.i in at and vote.j in at]
+
+    def _numbered(self, pair: Iterable[int]) -> Pair:
+        """A pair by the numbers of its records."""
+        i, j = (self._numbers[record] for record in pair)
+        return i, j
+
+    def _here(self, pairs: Iterable[Pair]) -> list[Pair]:
+        """Pairs of numbers as records that are there."""
+        at = self._place
+        return [(at[i], at[j]) for i, j in pairs if i in at and j in at]
 
     @cached_property
     def evidence(self) -> list[Vote]:
@@ -304,16 +371,16 @@ class Project:
         voted, first, others = {vote[:2] for vote in self.votes}, dict[int, int](), defaultdict[int, list[Vote]](list)
         for i, j in self.near.identical.tolist():
             first[i] = first[j] = i
-            others[i] += [(i, j, True, "identical text")] * ((i, j) not in voted)
+            others[i] += [Vote(i, j, True, "identical text")] * ((i, j) not in voted)
         if self.settings["identical"] == "same":
             return [*chain(*others.values()), *self.votes]
         if self.table:
             return self.votes
         text = {(i, j): first[i] for i, j, *_ in self.votes if first.get(i, -1) == first.get(j)}
-        apart, found = {text.get(vote[:2], -1) for vote in self.votes if vote[2] is False}, list[Vote]()
+        apart, found = {text.get(vote[:2], -1) for vote in self.votes if vote.same is False}, list[Vote]()
         for vote in self.votes:
             found.append(vote)
-            if vote[2] and (about := text.get(vote[:2], -1)) not in apart:
+            if vote.same and (about := text.get(vote[:2], -1)) not in apart:
                 found += others.pop(about, [])
         return found
 
@@ -341,34 +408,37 @@ class Project:
         apart = {(group[i], group[j]) for (i, j), yes in zip(pairs, same, strict=True) if not yes}
         return group, apart | {(b, a) for a, b in apart}
 
-    def record(self, votes: dict[tuple[int, int, str], bool | None], gone: Iterable[tuple] = ()) -> tuple[int, int]:
-        """Write votes to disk, and take others back; the numbers of new and changed ones."""
-        counts = self.journal.record([(i, j, same, worker) for (i, j, worker), same in votes.items()], gone)
+    def record(self, votes: Iterable[Vote], gone: Iterable[Vote] = ()) -> tuple[int, int]:
+        """Write votes to disk, and take those of the same pairs and workers as others back; the numbers of new and
+        changed ones."""
+        back = [(*self._numbered(vote[:2]), vote.worker) for vote in gone]
+        counts = self.journal.record([(*self._numbered(vote[:2]), vote.same, vote.worker) for vote in votes], back)
         self._forget()
         return counts
 
     def _forget(self) -> None:
         """Read the answers again when they are needed."""
-        for name in ("votes", "evidence", "settled", "answers", "known"):
+        for name in ("_stored", "votes", "evidence", "settled", "answers", "known"):
             self.__dict__.pop(name, None)
 
     def undo(self, worker: str) -> Pair | None:
         """Take back the last answer of this worker; its pair, or None if there is none."""
-        mine = [(i, j) for i, j, _, name in self.votes if name == worker]  # in the order in which they were written
-        if mine:
-            self.record({}, [(*mine[-1], worker)])
-        return mine[-1] if mine else None
+        mine = [vote for vote in self.votes if vote.worker == worker]  # in the order in which they were written
+        if not mine:
+            return None
+        self.record([], mine[-1:])
+        return mine[-1].i, mine[-1].j
 
     def receive(self, paths: Sequence[str], encoding: str = "utf-8") -> tuple[int, int, int, int]:
         """Take the votes in question sheets, all, or none if a sheet is refused: how many were new, changed, taken back
         (blank now), and unsure."""
-        rows = sheets.read_sheets(paths, self.records, self.fields, self.journal.id, encoding=encoding)
-        keys = [(min(row.i, row.j), max(row.i, row.j), row.worker) for row in rows]
-        votes = {key: row.same for key, row in zip(keys, rows, strict=True) if row.answered}
-        gone = {(i, j, worker) for i, j, _, worker in self.votes} & set(keys) - votes.keys()
-        counts = self.record(votes, gone)
-        self.journal.release(pairs=[key[:2] for key in keys])  # what is blank may be asked elsewhere
-        return *counts, len(gone), list(votes.values()).count(None)
+        rows = sheets.read_sheets(paths, self.records, self.fields, encoding=encoding)
+        votes = {(ordered(*vote[:2]), vote.worker): vote for vote in rows if not vote.gone}
+        blank = {(ordered(*vote[:2]), vote.worker) for vote in rows} - votes.keys()
+        gone = [vote for vote in self.votes if (vote[:2], vote.worker) in blank]
+        counts = self.record(votes.values(), gone)
+        self.journal.release(pairs=[self._numbered(vote[:2]) for vote in rows])  # what is blank may be asked elsewhere
+        return *counts, len(gone), sum(vote.same is None for vote in votes.values())
 
     # --- questions ------------------------------------------------------------------------------------------------
 
@@ -380,7 +450,9 @@ class Project:
         for pair in self.settled.pairs:
             if pair not in self.answers:
                 Ordering.learn(made, pair, True)  # which is not an example to learn from
-        for pair, same in self.answers.items():
+        said = list(self.answers.items())
+        # In one list first those that differ: with a no about a text, a yes is not taken for all records that have it.
+        for pair, same in said if self.table else sorted(said, key=lambda answer: answer[1]):
             made.learn(pair, same)
         for pair in self.settled.unsure:
             made.learn(pair, None)
@@ -393,28 +465,49 @@ class Project:
 
     def questions(self, size: int, worker: str | None = None) -> list[Pair]:
         """The next questions, for this worker: last those that are left unsure, if others said so."""
-        mine = {vote[:2] for vote in self.votes if vote[3] == worker and worker is not None}
+        mine = {vote[:2] for vote in self.votes if vote.worker == worker and worker is not None}
         told = self.audited
-        if told["on"]:  # whoever is unsure about a draw is not asked again
+        if told["on"] and not self.twice:  # whoever is unsure about a draw is not asked again
             own = mine.intersection(self.settled.unsure)
             chosen = [pair for pair in self.audit().draws(size + len(own)) if pair not in own][:size]
             self._audited(chosen)
+            if self.table:
+                chosen = [pair for pair in self._likely(size) if self._excluded(*pair)] + chosen
         else:
-            chosen = self.ordering.batch(size)
+            chosen = self._likely(size)
         chosen += [pair for pair in self.settled.unsure if pair not in mine]
         return list(dict.fromkeys(chosen))[:size]
 
+    def _likely(self, size: int) -> list[Pair]:
+        """The next questions of the ordering."""
+        ordering, more = self.ordering, size
+        while len(chosen := self.still_open(found := ordering.batch(more))) < size and len(found) == more:
+            more *= 2  # it may ask about what the answers imply, to see whether a file has duplicates
+        return chosen
+
+    def _excluded(self, i: int, j: int) -> bool:
+        """Whether two records of a file without duplicates would be in one cluster if these two matched: the ordering
+        asks about a few such pairs, to see whether it has none."""
+        group = self.settled.clusters
+        of = [{*self.file_of[group == group[record]].tolist()} for record in (i, j)]
+        return not of[0].isdisjoint(of[1].intersection(self.without_duplicates))
+
     def draw(self, size: int, holder: str, seconds: float, worker: str | None = None) -> list[Pair]:
         """The next questions that nobody else has; this holder has them from now on, for some time."""
-        taken = self.journal.leased(holder)
+        taken = self.leased(holder)
         while True:
-            next_ones = [(min(pair), max(pair)) for pair in self.questions(size + len(taken), worker)]
+            next_ones = [ordered(*pair) for pair in self.questions(size + len(taken), worker)]
             found = [pair for pair in next_ones if pair not in taken][:size]
-            got = self.journal.lease(found, holder, seconds)
+            got = self._here(self.journal.lease(map(self._numbered, found), holder, seconds))
             self._forget()  # somebody may have answered and gone since the answers were read
             if (got := self.still_open(got)) or not found:
                 return got
             taken |= dict.fromkeys(found, 0.0)  # another process was faster
+
+    def leased(self, holder: str | None = None) -> dict[Pair, float]:
+        """The questions that others than this holder have, and until when, as `Journal.leased`."""
+        at = self.journal.leased(holder)
+        return {pair: until for number, until in at.items() for pair in self._here([number])}
 
     # --- audit ----------------------------------------------------------------------------------------------------
 
@@ -424,7 +517,7 @@ class Project:
         that an audit of other candidate pairs is over."""
         none: dict[str, Any] = {"key": self.key, "on": False, "over": False, "before": [], "drawn": [], "recall": 0.95,
                                 "confidence": 0.95}  # fmt: skip
-        told = none | self._load("audit.json", none)
+        told = none | _loaded(self.folder / "audit.json", REMOVE)
         return told if told["key"] == self.key else none | {"over": told["on"]}
 
     def _audited(self, drawn: Iterable[Pair] = (), **changes: Any) -> None:
@@ -432,7 +525,12 @@ class Project:
         with self.journal.alone():
             told = self.audited | changes
             told["drawn"] = [*dict.fromkeys([*map(tuple, told["drawn"]), *drawn])]
-            self.write("audit.json", json.dumps(told).encode())
+            self.write("audit.json", _dumped(told))
+
+    @property
+    def auditing(self) -> bool:
+        """Whether an audit has begun."""
+        return bool(self.audited["on"] or self.audited["drawn"])
 
     def turn_audit(self, on: bool, **target: Any) -> None:
         """Let the next questions be those of the audit, with this `recall` and `confidence`, or of the ordering again.
@@ -440,10 +538,10 @@ class Project:
         begins = on and not self.audited["drawn"]
         self._audited(on=on, over=False, **target, **({"before": list(self.answers)} if begins else {}))
 
-    def audit(self) -> ReplayedAudit:
-        """The audit as it stands, from the answers so far."""
-        told = self.audited
-        began = {*map(tuple, told["before"])}
+    def audit(self, **target: float) -> ReplayedAudit:
+        """The audit as it stands, from the answers so far; or, before it begins, as it would be."""
+        told = self.audited | target
+        began = {*map(tuple, told["before"])} if self.auditing else self.answers
         before, since = list[tuple[Pair, bool]](), list[tuple[Pair, bool]]()
         taken = before
         for pair, same in zip(self.settled.pairs, self.settled.same, strict=True):
@@ -459,8 +557,8 @@ class Project:
 
     def write_sheet(self, pairs: Sequence[Pair]) -> Path:
         """Write a question sheet to a new file, since somebody may be filling in the others."""
-        sheet = sheets.question_sheet(self.records, self.fields, pairs, self.journal.id)
-        text = sheets.to_csv(sheet, self.settings["sep"])
+        sheet = sheets.question_sheet(self.records, self.fields, pairs, secrets.token_hex(4))
+        text = sheets.to_csv(sheet, self.settings["sep"], guarded=True)
         for number in count(1):
             with suppress(FileExistsError):
                 (path := self.folder / f"questions-{number}.csv").touch(exist_ok=False)
@@ -471,19 +569,27 @@ class Project:
     def progress(self) -> str:
         """How many answers there are, and how many of the last ones were matches."""
         same, number = list(self.answers.values()), len(self.votes)
-        told = f"{_listed(path.name for path in self.files)}: {number} answer{'s' * (number != 1)}, {sum(same)} same"
-        return told + f" ({sum(same[-LATELY:])} of the last {LATELY})" * (len(same) > LATELY)
+        said = f"{_listed(path.name for path in self.files)}: {number} answer{'s' * (number != 1)}, {sum(same)} same"
+        said += f" ({sum(same[-LATELY:])} of the last {LATELY})" * (len(same) > LATELY)
+        aside = len(self._stored) - number
+        return said + f", and {aside} about records that are gone" * bool(aside)
+
+    @property
+    def twice(self) -> list[Pair]:
+        """Two records of each cluster that has several of a file that is taken to have no duplicates."""
+        first, found, group = dict[tuple[int, int], int](), dict[tuple[int, int], Pair](), self.settled.clusters
+        if self.without_duplicates:
+            for record, of in enumerate(zip(group.tolist(), self.file_of.tolist(), strict=True)):
+                if first.setdefault(of, record) != record and of[1] in self.without_duplicates:
+                    found.setdefault(of, (first[of], record))
+        return list(found.values())
 
     @property
     def contradicted(self) -> list[Pair]:
-        """The answers that the clusters do not follow; and, if two files have no duplicates, those that join records of
-        one file."""
+        """The answers that the clusters do not follow; and those that join records of a file without duplicates."""
         found, group = list(self.settled.contradicted), self.settled.clusters
-        if self.table:
-            files = self.records[TABLE].factorize()[0]
-            twice = np.flatnonzero(np.bincount(2 * group + files) > 1) // 2  # clusters with two records of one file
-            found += [pair for pair, same in self.answers.items() if same and group[pair[0]] in twice]
-        return found
+        several = {group[i] for i, _ in self.twice}
+        return found + [pair for pair, same in self.answers.items() if same and group[pair[0]] in several]
 
     def doubts(self) -> list[Pair]:
         """The answers that contradict others, and those on which workers disagree."""
@@ -491,23 +597,26 @@ class Project:
 
     def write_clusters(self) -> Path:
         """Write the clusters that follow from the evidence: all columns of the files, then cluster and size, in the
-        order of the records. Before these, of two files, is the file, and of files without identifiers the id.
+        order of the files. Before these, of two files, is the file, and of files without identifiers the id.
 
         A cluster keeps its number while it keeps most of its records, and no other ever gets it.
         """
-        told: dict[str, Any] = {"numbers": [], "unused": 0}
-        told |= self._load("clusters.json", told)
-        clusters = self.settled.clusters
-        numbers = renumbered(clusters, told["numbers"], told["unused"]).tolist()
-        table = _joined(self.tables, "outer")
+        told: dict[str, Any] = {"numbers": [], "unused": 0} | _loaded(self.folder / "clusters.json", REMOVE)
+        clusters, known = self.settled.clusters, told["numbers"]  # by the numbers of all records ever seen, or -1
+        known += [-1] * (1 + self._numbers[-1] - len(known))
+        numbers = renumbered(clusters, [known[number] for number in self._numbers], told["unused"])
+        for number, cluster in zip(self._numbers, numbers.tolist(), strict=True):
+            known[number] = cluster
+        rows = np.array([self._place[number] for number in self._order])
+        table = _joined(self.tables)
         if (self.settings["id"] or "id") not in table:
-            table.insert(0, _free("id", table), self.ids)
-        if self.table:
-            table.insert(0, _free("file", table), self.records[TABLE])
-        table[_free("cluster", table)] = numbers
-        table[_free("size", table)] = np.bincount(clusters)[clusters]
-        told = {"numbers": numbers, "unused": max(told["unused"], 1 + max(numbers))}
-        self.write("clusters.json", json.dumps(told).encode())
+            table.insert(0, _free("id", table), np.array(self.ids, object)[rows])
+        if len(self.files) > 1:
+            stems = np.array([encodable(path.stem) for path in self.files], object)
+            table.insert(0, _free("file", table), stems[self.file_of[rows]])
+        table[_free("cluster", table)] = numbers[rows]
+        table[_free("size", table)] = np.bincount(clusters)[clusters][rows]
+        self.write("clusters.json", _dumped({"numbers": known, "unused": max(told["unused"], 1 + int(numbers.max()))}))
         return self.write("clusters.csv", sheets.to_csv(table, self.settings["sep"]).encode())
 
 
@@ -515,11 +624,11 @@ def _listed(paths: Iterable[Any]) -> str:
     return " and ".join(map(str, paths))
 
 
-def _joined(tables: list[pd.DataFrame], how: Any) -> pd.DataFrame:
-    """The rows of one table, or of two with the columns that either has ("outer") or both have ("inner")."""
+def _joined(tables: list[pd.DataFrame]) -> pd.DataFrame:
+    """The rows of one table, or of two with the columns that either has."""
     if len(tables) > 1:
         tables = [table.loc[:, ~table.columns.duplicated()] for table in tables]
-    return pd.concat(tables, ignore_index=True, join=how).fillna("")
+    return pd.concat(tables, ignore_index=True).fillna("")
 
 
 def _free(name: str, taken: Iterable[str]) -> str:

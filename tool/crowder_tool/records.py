@@ -39,7 +39,7 @@ SEPARATORS, SPREADSHEETS = ",;\t|", (b"PK\3\4", b"\xd0\xcf\x11\xe0")
 
 
 def read_records(
-    path: str | os.PathLike,
+    path: str | os.PathLike[str],
     *,
     id: str | None = None,
     fields: Sequence[str] | None = None,

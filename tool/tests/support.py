@@ -43,6 +43,11 @@ def cells(text: str, sep: str = ",") -> list[list[str]]:
 
 def is_formula(cell: str) -> bool:
     """Whether its first character that can be seen begins a formula (half or full width), or it begins with a control
-    character or a line separator, which some spreadsheets take for the beginning of another cell."""
+    character or a line separator, which some spreadsheets take for the beginning of another cell.
+
+    A single + or - begins none if nothing but numbers follows: no operator, name or call, and no bracket around all."""
     seen = cell.lstrip("".join(c for c in cell if unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp", "Zs")))
+    number = not any(c.isalpha() or c in '+-*/^&<>=%:;!@#$"_' or not c.isprintable() for c in seen[1:])
+    if seen[:1] in ("+", "-") and number and seen[1:].lstrip()[:1] not in ("(", "'") and cell.lstrip(" ") == seen:
+        return False
     return unicodedata.category(cell[:1] or "x") in ("Cc", "Zl", "Zp") or seen[:1] in tuple("=+-@＝＋－＠")

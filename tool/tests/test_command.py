@@ -15,6 +15,7 @@ import pytest
 from crowder_tool import __main__ as command
 from crowder_tool import people
 from crowder_tool.__main__ import main
+from crowder_tool.journal import Vote
 from crowder_tool.project import Project
 
 UNIX = pytest.mark.skipif(os.name == "nt", reason="forks, or limits what a process may do")
@@ -49,21 +50,15 @@ def fill(path):
 # --- the way ------------------------------------------------------------------------------------------------------
 
 
-def test_from_a_file_to_its_clusters_by_sheets(run):
-    rounds = 0
-    while "No question is left" not in (said := run("next --size 15"))[1]:
-        rounds += 1
+def by_sheets(run, size):
+    """Fill in sheets as long as there are questions; what was said last."""
+    while "No question is left" not in (said := run(f"next --size {size}"))[1]:
         path = re.match(r"(\S+questions-\d+\.csv): \d+ questions?", said[1])[1]
+        assert not path.endswith("-40.csv")
         fill(path)
         code, out, errors = run(f"answers {path}")
         assert code == 0 and not errors and re.match(r"\d+ new, 0 changed, 0 taken back, 0 unsure", out)
-        assert rounds < 12
-    code, out, _ = run("clusters")
-    assert code == 0 and "15 records in 8 clusters, 4 of several records" in out and "disagreement" not in out
-    found = pd.read_csv("my.crowder/clusters.csv")
-    assert list(found) == [*RECORDS.drop(columns="label"), "cluster", "size"]
-    assert found["cluster"].tolist() == pd.factorize(RECORDS["label"])[0].tolist()  # numbered by their first records
-    assert (found["size"] == found["cluster"].map(found["cluster"].value_counts())).all()
+    return out
 
 
 def test_disagreements_are_told_and_resolved_by_asking_again(run):
@@ -85,7 +80,7 @@ def test_disagreements_are_told_and_resolved_by_asking_again(run):
     assert "if the majority is right where workers disagree" in run("clusters")[1]
 
 
-def test_an_audit_in_sheets_ends_with_what_it_certifies(run, monkeypatch):
+def test_from_a_file_to_its_clusters_by_sheets_with_an_audit_on_the_way(run, monkeypatch):
     fill(re.match(r"\S+\.csv", run("next --size 10")[1])[0])
     out = run("answers my.crowder/questions-1.csv")[1]
     assert "ertified" not in out  # not a word before an audit is asked for
@@ -93,19 +88,29 @@ def test_an_audit_in_sheets_ends_with_what_it_certifies(run, monkeypatch):
         patch.setattr(Project, "audit", None)  # nor is an audit replayed that has not begun
         assert "No recall is certified, since no audit has begun. To begin one: crowder audit my" in run("clusters")[1]
     out = run("audit --recall 0.8")[1]
+    questions, price = re.search(
+        r"asks about (\d+) questions, which cost ([\d.]+), .*\nMatches are not rare", out
+    ).groups()
+    assert float(price) == round(0.05 * int(questions), 2) > 0
+    assert "which cost" not in run("audit")[1] and "For 0.8" in run("audit")[1]  # it has begun, with this target
     (said,) = re.findall(r"^(?:Certified so far|No recall is certified yet).*For 0.8 it takes at least.*$", out, re.M)
     assert said in run("clusters")[1]  # which says no more than the audit did
-    while "No question is left" not in (out := run("next --size 4")[1]):
-        fill(path := out.split(": ")[0])
-        said = run(f"answers {path}")[1]
-    assert "at confidence 0.95, if all answers are true" in said
-    share = float(re.search(r"Certified: recall at least ([\d.]+) among the candidate pairs", said)[1])
+    said = by_sheets(run, 4)
+    assert "at confidence 0.95, if all answers are true (" in said
+    share = float(re.search(r"Certified: recall at least ([\d.]+) among the \d+ candidate pairs of each rec", said)[1])
     assert share >= 0.8 and f"recall at least {share:g} among" in run("clusters")[1]
     for line, ends in (("start my.csv", False), ("start my.csv --neighbours 3", True)):
         assert ("audit was of other candidate pairs, and has ended" in run(line)[1]) == ends
+    run("start my.csv --neighbours 20"), run("audit --pause"), by_sheets(run, 15)
+    code, out, _ = run("clusters")
+    assert code == 0 and "15 records in 8 clusters, 4 of several records" in out and "disagreement" not in out
+    found = pd.read_csv("my.crowder/clusters.csv")
+    assert list(found) == [*RECORDS.drop(columns="label"), "cluster", "size"]
+    assert found["cluster"].tolist() == pd.factorize(RECORDS["label"])[0].tolist()  # numbered by their first records
+    assert (found["size"] == found["cluster"].map(found["cluster"].value_counts())).all()
 
 
-def test_a_certificate_that_rests_on_identical_text_says_so(run):
+def test_a_certificate_names_its_conditions(run):
     """Of three records with one text one question is asked, and its yes counts for the third, which is a condition."""
     Path("ann.csv").write_text("id,name\na,Ann\nb,Ann\nc,Ann\nd,Bo\n")
     for option, told in (("ask", 0), ("same", 1)):
@@ -114,7 +119,33 @@ def test_a_certificate_that_rests_on_identical_text_says_so(run):
         assert ("and records with one text are the same" in run("clusters ann.crowder")[1]) == told
     run("start ann.csv --identical ask")
     run("label ann.crowder", "y\n")
-    assert "if all answers are true and records with one text are the same" in run("clusters ann.crowder")[1]
+    assert "if all answers are true and records with one text are the same (" in run("clusters ann.crowder")[1]
+    Path("none.csv").write_text("id,name\na,Ann\nb,Bo\n")
+    run("start none.csv")
+    assert "Nothing is certified: there are no candidate pairs" in run("audit none.crowder")[1]
+
+
+def test_of_two_files_a_certificate_says_that_they_have_no_duplicates_until_one_has(run):
+    """As a user met it: with the duplicate b2 nothing is certified, and --duplicates asks about pairs within b."""
+    Path("a.csv").write_text("id,name\na1,Ann Lee Oslo\na2,Bob Ray Rome\n")
+    Path("b.csv").write_text("id,name\nb1,Ann Lee Oslo\nb2,Anne Lee Oslo\nb3,Bob Ray Rom\n")
+    run("start a.csv b.csv"), run("audit a-b.crowder")
+    yes, no = "id_a,id_b,same\na1,b1,yes\na2,b3,yes\n", "a1,b3,no\na2,b1,no\nb1,b3,no\na2,b2,no\n"
+    Path("one.csv").write_text(yes), Path("all.csv").write_text(yes + no + "a1,b2,yes\n")
+    condition = "there are no duplicates within a.csv nor within b.csv"
+    assert f"if all answers are true and {condition} (" in run("answers one.csv --project a-b.crowder")[1]
+    out = run("answers all.csv --project a-b.crowder")[1]
+    assert "Nothing is certified: b1 and b2 are in one cluster, and b.csv must have no duplicates" in out
+    (command,) = re.findall("If they are the same: crowder (start a.csv b.csv --duplicates b.csv);", out)
+    assert "The audit was of other candidate pairs, and has ended" in run(command)[1]
+    out = run("audit a-b.crowder")[1]
+    assert (
+        "Certified: recall at least 1 " in out
+        and "if all answers are true and there are no duplicates within a.csv (" in out
+    )
+    run("start a.csv b.csv --duplicates a --duplicates b.csv")
+    assert "within" not in run("audit a-b.crowder")[1]
+    assert run("start a.csv b.csv --duplicates=")[0] == 0 and Project("a-b.crowder").without_duplicates == [0, 1]
 
 
 def test_a_certificate_that_needs_another_worker_says_so(run):
@@ -141,22 +172,31 @@ def test_two_files_and_scores(run):
     last = (text := Path("b.csv").read_text()).splitlines()[-1]
     Path("b.csv").write_text(text + last.replace("r", "s", 1))  # the same under another identifier
     name = last.split(",")[0]
-    assert f"like some:\n  {name} and {name.replace('r', 's')}: " in run("start a.csv b.csv")[1]
+    assert (
+        f"look like some; if they are: --duplicates FILE\n  {name} and {name.replace('r', 's')}: "
+        in run("start a.csv b.csv")[1]
+    )
     Path("scores.csv").write_text("left,right,score\nr1,r2,0.9\nr3,r4,0.4\n")
-    assert "2 candidate pairs, in scores.csv" in run("start my.csv --scores scores.csv")[1]
+    assert "2 candidate pairs in scores.csv" in run("start my.csv --scores scores.csv")[1]
 
 
-def test_a_stretch_without_a_match_is_told(run):
-    """After 99 answers that are a no nothing is said, after 100 what to do."""
+def test_a_stretch_without_a_match_is_told_with_what_an_audit_costs(run):
+    """After 99 answers that are a no nothing is said, after 100 what to do; and how many matches are expected only once
+    something has been learned, for which it takes a match."""
     people([1] * 40, rng=3).to_csv("some.csv", index=False)
-    run("start some.csv")
+    run("start some.csv --price 2")
     project = Project("some.crowder")
-    project.record({(i, j, "ann"): False for i, j in project.near.pairs[:99].tolist()})
-    told = r"None of the last 100 answers was a match; .* expects about \d+ more.*: crowder audit"
-    assert not re.search(told, run("label some.crowder", "q\n")[1])
-    assert re.search(told, run("label some.crowder", "n\nq\n")[1])
-    project.record({(*project.votes[50][:2], "ann"): True})
-    assert not re.search(told, run("label some.crowder", "q\n")[1])
+    pairs = project.near.pairs[:101].tolist()
+    project.record([Vote(i, j, False, "ann") for i, j in pairs[:99]])
+    assert "None of the last" not in run("label some.crowder", "q\n")[1]
+    project.record([Vote(*pairs[99], False, "ann")])
+    told = r"None of the last 100 answers was a match(.*)\. An audit .*, by about (\d+) questions, which cost (\d+).00"
+    expected, questions, price = re.search(told, run("label some.crowder", "q\n")[1]).groups()
+    assert expected == "" and int(price) == 2 * int(questions) > 0
+    project.record([Vote(*pairs[0], True, "ann")])  # by then the latest answer
+    assert "None of the last" not in run("label some.crowder", "q\n")[1]
+    project.record([], project.votes[:99]), project.record([Vote(i, j, False, "bob") for i, j in pairs[1:101]])
+    assert re.search(told, run("label some.crowder", "q\n")[1])[1].startswith("; the learned similarity expects about ")
 
 
 def test_every_next_step_works_where_there_are_two_projects(run):
@@ -170,7 +210,7 @@ def test_every_next_step_works_where_there_are_two_projects(run):
             assert (code == 0 and not errors) or "FILE" in step, (step, errors)
             said += out
     assert {step.split()[0] for step in done} == {"label", "next", "answers", "audit", "clusters"}
-    assert run("start 'its records.csv' --id key")[0] == 0 and run("clusters")[0] == 2
+    assert run("start 'its records.csv' --id key")[0] == 0 and "must be named, unless" in run("clusters")[2]
     votes = len(Project("its records.crowder").votes)
     frame = pd.read_csv("its records.csv")
     frame.drop(columns="birth").rename(columns={"city": "town"}).to_csv("its records.csv", index=False)
@@ -223,6 +263,8 @@ def files_here():
     ("label --worker=", "must be a name, not ''"),
     ("start my.csv my.csv my.csv", "one file or two"),
     ("start my.csv --scores nosuch.csv", "nosuch.csv"),
+    ("start my.csv --duplicates my.csv", "--duplicates must name one of two files, not 'my.csv'"),
+    ("start my.csv other.csv", "column in common besides the identifiers; rename columns in the files"),
     ("audit --recall 95", "must be between 0 and 1, not '95'"),
     ("label --size 9", "--size is the number of questions on a page; add --html"),
     ("label nosuch", "nosuch must be a project, but has no project.json; run: crowder start"),
@@ -231,6 +273,7 @@ def files_here():
     ("answers my.csv", "column 'id_a' must be in the header"),
 ])  # fmt: skip
 def test_a_mistake_is_told_in_one_line_and_changes_nothing(run, line, message):
+    Path("other.csv").write_text("id,called\n1,x\n")
     before = files_here()
     code, _, errors = run(line)
     assert code == 2 and message in errors and "Traceback" not in errors
@@ -240,7 +283,7 @@ def test_a_mistake_is_told_in_one_line_and_changes_nothing(run, line, message):
 
 @UNIX
 def test_a_full_disk_is_told_and_what_was_answered_stays(run):
-    Project("my.crowder").record({(0, 1, "ann"): True})
+    Project("my.crowder").record([Vote(0, 1, True, "ann")])
     script = """
 import resource, signal, sys
 from crowder_tool.__main__ import main  # before it limits itself
@@ -249,7 +292,7 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
 sys.exit(main(["label", "my.crowder"]))"""
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, input="n\n" * 9)
     assert done.returncode == 1 and "crowder: error: " in done.stderr and "Traceback" not in done.stderr
-    assert Project("my.crowder").votes == [(0, 1, True, "ann")]
+    assert [vote[:4] for vote in Project("my.crowder").votes] == [(0, 1, True, "ann")]
     assert run("clusters")[0] == 0
 
 

@@ -6,11 +6,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from crowder_tool import sheets
 from crowder_tool.sheets import to_csv
 
-from .support import cells, is_formula
+from .support import cells, examples, is_formula
 
 PLACES = pd.DataFrame(
     {
@@ -21,13 +23,13 @@ PLACES = pd.DataFrame(
 )
 
 
-def question_sheet(records, fields, pairs, key="project"):
-    return sheets.question_sheet(records, fields, pairs, key)
+def question_sheet(records, fields, pairs, code="0123abcd"):
+    return sheets.question_sheet(records, fields, pairs, code)
 
 
 def read_sheets(paths, records, fields=(), **how):
     paths = [paths] if isinstance(paths, (str, Path)) else paths
-    return sheets.read_sheets(paths, records, fields, "project", **how)
+    return sheets.read_sheets(paths, records, fields, **how)
 
 
 def records_of(ids):
@@ -37,7 +39,7 @@ def records_of(ids):
 def read(paths, ids, **how):
     """The answers; workers named by their files alone."""
     rows = read_sheets(paths, records_of(ids), **how)
-    return [(*row[:3], row.worker.split("-")[0]) for row in rows if row.answered]
+    return [(*row[:3], row.worker.split("-")[0]) for row in rows if not row.gone]
 
 
 # --- what people see --------------------------------------------------------------------------------------------------
@@ -78,14 +80,14 @@ def test_all_votes_are_read_also_if_they_contradict_one_another(tmp_path):
     (tmp_path / "q-2.csv").write_text("id_a,id_b,same\nx,y,1\ny,z,1\nx,z,0\n\n,,\nx,w,u\n")  # not transitive
     paths = [tmp_path / "q-1.csv", tmp_path / "q-2.csv"]
     rows = read_sheets(paths, records_of("wxyz"))
-    votes = [(*row[:3], row.worker) for row in rows if row.answered]
+    votes = [(*row[:3], row.worker) for row in rows if not row.gone]
     first, second = votes[3][3], votes[4][3]
     assert re.fullmatch("q-1-[0-9a-f]{6}", first) and re.fullmatch("q-2-[0-9a-f]{6}", second)
     assert votes == [
         (1, 0, True, "ann"), (0, 1, False, "bob"), (0, 1, False, "bob"), (2, 3, None, first),
         (1, 2, True, second), (2, 3, True, second), (1, 3, False, second), (1, 0, None, second),
     ]  # fmt: skip
-    assert [(row.i, row.j, row.worker) for row in rows if not row.answered] == [(0, 3, first), (0, 3, "ann")]
+    assert [(row.i, row.j, row.worker) for row in rows if row.gone] == [(0, 3, first), (0, 3, "ann")]
 
 
 @pytest.mark.parametrize("sep", [",", ";", "\t"])
@@ -120,21 +122,27 @@ def test_a_bad_sheet_is_refused_with_row_and_column(tmp_path, text, message):
 
 
 def filled(path, sheet, **columns):
-    path.write_text(sheets.to_csv(sheet.assign(**columns)), encoding="utf-8", newline="")
+    path.write_text(sheets.to_csv(sheet.assign(**columns), guarded=True), encoding="utf-8", newline="")
     return path
 
 
-def test_sheets_without_names_are_workers_by_their_files(tmp_path):
-    """Two people, each with a copy of one sheet: six answers, and not three. Handed in again, a sheet replaces its own,
-    however its path is written."""
-    sheet, paths = question_sheet(PLACES, ["name"], [(0, 1), (0, 2), (1, 2)]), []
-    for name, same in (("ann", ["yes", "no", "no"]), ("bob", ["yes", "yes", "no"])):
+def test_sheets_without_names_are_one_worker_by_their_tokens_or_else_by_their_files(tmp_path):
+    """However a file is called and its path is written; two sheets are two workers."""
+    sheet, paths = question_sheet(PLACES, ["name"], [(0, 1), (0, 2), (1, 2)]).assign(same="yes"), []
+    for name, other in (
+        ("ann", sheet),
+        ("bob", question_sheet(PLACES, ["name"], [(0, 1)], "89abcdef").assign(same="no")),
+    ):
         (tmp_path / name).mkdir()
-        paths.append(filled(tmp_path / name / "questions-1.csv", sheet, same=same))
-    rows = read_sheets(paths, PLACES, ["name"])
-    assert len({(row.i, row.j, row.worker) for row in rows}) == 6
-    again = read_sheets(tmp_path / "bob" / ".." / "ann" / "questions-1.csv", PLACES, ["name"])
-    assert {row.worker for row in again} == {rows[0].worker}
+        paths.append(filled(tmp_path / name / "questions-1.csv", other))
+    filled(tmp_path / "other.csv", sheet)
+    workers = [vote.worker for vote in read_sheets([*paths, tmp_path / "other.csv"], PLACES, ["name"])]
+    assert workers == ["sheet-0123abcd"] * 3 + ["sheet-89abcdef"] + ["sheet-0123abcd"] * 3
+    for path in paths:
+        filled(path, sheet.drop(columns="token"))
+    again = tmp_path / "bob" / ".." / "ann" / "questions-1.csv"
+    ann, bob, other = (read_sheets(path, PLACES)[0].worker for path in (*paths, again))
+    assert ann == other != bob and ann.startswith("questions-1-")
 
 
 def test_two_answers_under_one_name_in_one_call_are_refused(tmp_path):
@@ -144,7 +152,7 @@ def test_two_answers_under_one_name_in_one_call_are_refused(tmp_path):
         read_sheets(one, PLACES, ["name"])
     one = filled(tmp_path / "one.csv", sheet, same=["yes", "yes", "no"])  # the same answer twice is one
     two = filled(tmp_path / "two.csv", sheet, same=["", "", "unsure"])
-    with pytest.raises(ValueError, match=r"two.csv, row 4: 'ann' must not .*one.csv, row 4; two people need two names"):
+    with pytest.raises(ValueError, match=r"two.csv, row 4: 'ann' must not .*one.csv, row 4; two people, "):
         read_sheets([one, two], PLACES, ["name"])
     assert len(read_sheets([one, filled(two, sheet.assign(worker="bob"), same="no")], PLACES, ["name"])) == 6
 
@@ -162,16 +170,18 @@ def test_columns_that_were_moved_against_each_other_are_refused(tmp_path, moved,
     path = filled(tmp_path / "q.csv", sheet)
     assert len(read_sheets(path, CITIES, ["name", "zip", "city"])) == 4
     sheet[moved] = np.roll(sheet[moved].to_numpy(), -1, axis=0)
-    with pytest.raises(ValueError, match=f"row 2, column 'token': it does not fit {names} in this project"):
+    with pytest.raises(ValueError, match=f"row 2, column 'token': it does not fit {names} and their texts"):
         read_sheets(filled(path, sheet), CITIES, ["name", "zip", "city"])
 
 
-def test_the_sheet_of_another_project_is_refused_whatever_they_share(tmp_path):
+def test_a_sheet_fits_records_of_the_same_texts_and_fields_in_any_order_and_no_others(tmp_path):
+    path = filled(tmp_path / "q.csv", question_sheet(CITIES, ["name", "city"], PAIRS).assign(same="no"))
+    said = read_sheets(path, CITIES[::-1].reset_index(drop=True), ["name", "city"])
+    assert [vote[:2] for vote in said] == [(4 - i, 4 - j) for i, j in PAIRS]
     other = CITIES.assign(name=[f"Product {k}" for k in range(5)])  # the same identifiers, and a constant column
-    for theirs, key in ((other, "project"), (other, "other"), (CITIES, "other")):
-        path = filled(tmp_path / "q.csv", question_sheet(theirs, ["name", "city"], PAIRS, key).assign(same="no"))
+    for records, fields in ((other, ["name", "city"]), (CITIES, ["city", "name"]), (CITIES, ["name"])):
         with pytest.raises(ValueError, match="or the sheet is of another project"):
-            read_sheets(path, CITIES, ["name", "city"])
+            read_sheets(path, records, fields)
 
 
 def test_what_spreadsheets_do_to_cells_is_no_other_text(tmp_path):
@@ -195,17 +205,47 @@ def test_identifiers_with_apostrophes_are_not_confused(tmp_path):
 #: What cannot be seen before a sign: every control character and line separator, and some that have no width.
 UNSEEN = "\u2028\u2029\u200b\u061c\u180e\u2060\u206a\u3000\u3164\ufe0f\ufeff"
 BEFORE = ["", " ", *map(chr, [*range(1, 32), *range(0x7F, 0xA1)]), *UNSEEN, "'", "\r' "]
+#: What stays as it is, and what nearly is a number, but would be computed.
+NUMBERS = ["-5.20", "+49 30 1", "-", "+", "- 7", " -3", "+49 (30) 12 34", "-1.234,50", "+1'000", "-.5", "-1\u202f000"]
+SUMS = [
+    "-1+2",
+    "+1-1",
+    "+49-30-1",
+    "+49/30",
+    "-1*2",
+    "-2^2",
+    "+1%",
+    "-(5)",
+    "+1:2",
+    "-1e5",
+    "-A1",
+    "--1",
+    "+1 =2",
+    "-1\n",
+]
 
 
-def test_no_cell_of_a_table_is_a_formula_to_a_spreadsheet():
-    """People open sheets and clusters in a spreadsheet, which runs a cell that starts with = or +, - or @, also of full
-    width: so an apostrophe stands before it. A bare carriage return in a cell begins no other row."""
-    bad = [f"{before}{sign}1" for before in BEFORE for sign in "=+-@＝＋－＠"]
-    bad += [f"a{before}=cmd|' /C calc'!A0" for before in BEFORE] + [f"{before}a" for before in BEFORE]
+def test_no_cell_of_a_sheet_is_a_formula_to_a_spreadsheet():
+    """A spreadsheet runs a cell that starts with = or +, - or @, also of full width: so an apostrophe stands before it.
+    A bare carriage return in a cell begins no other row. A number or telephone number is no formula, and stays."""
+    signs = [f"{before}{sign}1" for before in BEFORE for sign in "=+-@＝＋－＠"]
+    bad = signs + [f"a{before}=cmd|' /C calc'!A0" for before in BEFORE] + [f"{before}a" for before in BEFORE] + SUMS
     table = pd.DataFrame({"id": range(len(bad)), "=name": bad, "file": bad[::-1], "plain": "a b"})
-    rows = cells(to_csv(table))
+    rows = cells(to_csv(table, guarded=True))
     assert len(rows) == 1 + len(bad) and {len(row) for row in rows} == {4}
     assert not [cell for row in rows for cell in row if is_formula(cell)]
+    assert all(cell == f"'{text}" for (_, cell, *_), text in zip(rows[-len(SUMS) :], SUMS, strict=True))
     for (number, *told), text, file in zip(rows[1:], bad, bad[::-1], strict=True):
         assert bad[int(number)] == text and told[0] in (text, f"'{text}") and told[1] in (file, f"'{file}")
         assert told[2] == "a b"
+    assert cells(to_csv(pd.DataFrame({"n": NUMBERS}), guarded=True))[1:] == [[number] for number in NUMBERS]
+    assert cells(to_csv(table)) == [[*table], *([str(k), a, b, "a b"] for k, a, b, _ in table.itertuples(index=False))]
+
+
+@given(st.text(st.sampled_from("'=+-@1 .,()aA\r\n\t\u200b＝"), max_size=8), st.text(max_size=5))
+@examples(200, night=5000)
+def test_what_is_put_on_a_cell_is_what_is_taken_off(cell, other):
+    for text in (cell, other):
+        assert sheets._unescaped(sheets.escape_formula(text)) == text
+    # Nothing is taken off a cell that a person has written, unless it would have been put on.
+    assert sheets._unescaped(cell) == cell or sheets.escape_formula(sheets._unescaped(cell)) == cell
