@@ -158,6 +158,10 @@ def start(csv: list[str], **changes: Any) -> None:
     near, price = project.near, 100 * project.settings["price"]
     questions = len(project.still_open(map(tuple, near.pairs.tolist())))
     print(f"{' and '.join(csv)}: {_count(near.n, 'record')}, compared by {visible(', '.join(project.fields))}.")
+    if project.aside:
+        print(
+            f"{_count(project.aside, 'answer')} about records that are gone: kept aside, and taken when they come back."
+        )
     for name, other in renamed.items():
         print(f"The column {visible(name)!r} is {f'now {visible(other)!r}' if other else 'no longer there'}.")
     if only := dict.fromkeys(name for table in project.tables for name in table if name not in project.tables[-1]

@@ -571,8 +571,12 @@ class Project:
         same, number = list(self.answers.values()), len(self.votes)
         said = f"{_listed(path.name for path in self.files)}: {number} answer{'s' * (number != 1)}, {sum(same)} same"
         said += f" ({sum(same[-LATELY:])} of the last {LATELY})" * (len(same) > LATELY)
-        aside = len(self._stored) - number
-        return said + f", and {aside} about records that are gone" * bool(aside)
+        return said + f", and {self.aside} about records that are gone" * bool(self.aside)
+
+    @property
+    def aside(self) -> int:
+        """How many votes are about records that are gone, and come back with them."""
+        return len(self._stored) - len(self.votes)
 
     @property
     def twice(self) -> list[Pair]:

@@ -80,7 +80,7 @@ def _read(path: Path, records: pd.DataFrame, fields: Sequence[str], encoding: st
             if name not in place:
                 raise ValueError(
                     f"{where} {column!r}: the identifier must be that of a record, not {name!r}; is the sheet that of "
-                    "another file or project?"
+                    "another file? If this record has left the file, remove the row from the sheet"
                 )
             pair.append(place[name])
         i, j = pair

@@ -61,6 +61,18 @@ def by_sheets(run, size):
     return out
 
 
+def test_rows_may_move_and_go_between_two_uses(run):
+    run("label", "y\n" * 4 + "q\n")
+    records = pd.read_csv("my.csv", dtype=str)
+    gone = Project("my.crowder").votes[0].i
+    records.drop(index=gone)[::-1].to_csv("my.csv", index=False)
+    assert "To take their new state: crowder start my.csv" in run("clusters")[2]
+    kept = sum(gone not in vote[:2] for vote in Project("my.crowder").votes)
+    assert f"{4 - kept} answer" in (out := run("start my.csv")[1]) and "about records that are gone: kept aside" in out
+    assert f" {kept} answer" in run("clusters")[1]
+    assert pd.read_csv("my.crowder/clusters.csv")["id"].tolist() == records["id"].drop(index=gone)[::-1].tolist()
+
+
 def test_disagreements_are_told_and_resolved_by_asking_again(run):
     a, b, c = RECORDS["id"][RECORDS["label"] == RECORDS["label"].mode()[0]][:3]
     Path("ann.csv").write_text(f"id_a,id_b,same,worker\n{a},{b},yes,ann\n{b},{c},yes,ann\n{a},{c},no,ann\n")

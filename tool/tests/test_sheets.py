@@ -102,7 +102,7 @@ def test_a_sheet_is_read_as_spreadsheets_save_it(sep, tmp_path):
 
 @pytest.mark.parametrize(("text", "message"), [
     ("id_a,id_b,same\nx,q,yes\n", "row 2, column 'id_b': the identifier must be that of a record, not 'q'; is "
-     "the sheet that of another file or project?"),
+     "the sheet that of another file? If this record has left the file, remove the row"),
     ("id_a,id_b,same\n,y,yes\n", "row 2, column 'id_a'"),
     ("id_a,id_b,same\nx,x,yes\n", "row 2, column 'id_b': the two records must be different"),
     ("id_a,id_b,same\n\nx,y,maybe\n", "row 3, column 'same': the answer must be yes, no, unsure or blank, not 'maybe'"),
