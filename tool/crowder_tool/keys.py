@@ -159,8 +159,8 @@ ROWS = ("Without identifiers a record is its row, and rows can be added at the e
 
 def _check_gone(before: Keys, name: Name, k: int, columns: list[str | None], paths: Sequence[Path]) -> None:
     """An error unless the answers of a record whose row is gone may stay aside; `name` is what it is called now."""
-    if k >= len(before.names) or (was := before.names[k]) is None:
-        return  # of no record that was ever there
+    if (was := before.names[k]) is None:
+        return  # it was gone already
     if name is None:
         old = before.columns[was[0]] or "''"
         raise ValueError(f"{paths[was[0]]}: record {was[1]!r} has answers, but cannot be found by the identifiers "

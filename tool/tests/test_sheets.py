@@ -198,8 +198,8 @@ def test_identifiers_with_apostrophes_are_not_confused(tmp_path):
     """A formula is written with an apostrophe before it; there may be another record that is called so."""
     records = records_of(["x", "'x", "=z", "'=z", "''=z", "-1", "@"])
     pairs = [(i, j) for i in range(7) for j in range(i)]
-    path = filled(tmp_path / "q.csv", question_sheet(records, [], pairs), same="no")
-    assert [row[:2] for row in read_sheets(path, records)] == pairs
+    path = filled(tmp_path / "q.csv", question_sheet(records, [], pairs), same="no", worker="=ann")
+    assert [vote[:4] for vote in read_sheets(path, records)] == [(*pair, False, "=ann") for pair in pairs]
 
 
 #: What cannot be seen before a sign: every control character and line separator, and some that have no width.
