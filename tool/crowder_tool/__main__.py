@@ -137,8 +137,8 @@ def start(csv: list[str], **changes: Any) -> None:
 
     Of two files, each without duplicates, only pairs across them are asked about. Run it again with other records or
     other options: the answers stay. With identifiers (a column id, or --id) rows may move, come and go, and the answers
-    about a row that is gone wait for it; without, rows can be added at the end only. Columns keep their names: to
-    compare two that are called differently, or to leave something out, rename or edit them in the file.
+    about a row that is gone wait for it; without, rows can be added at the end only. Columns are compared by name, and
+    as text: to compare two that are called or written differently, change one in its file.
 
       crowder start my.csv
       crowder start my.csv --id key --fields name,street,city

@@ -131,7 +131,8 @@ def require(table: pd.DataFrame, names: Iterable[str]) -> None:
     header = list(table)
     for name in names:
         if name not in header:
-            raise ValueError(f"column {name!r} must be in the header, which has {', '.join(map(repr, header))}")
+            raise ValueError(f"column {name!r} must be in the header, which has {', '.join(map(repr, header))}; "
+                             "if it has another name there, rename it in the file")  # fmt: skip
         if not name or header.count(name) > 1:
             twice = [number for number, other in enumerate(header, 1) if other == name]
             raise ValueError(f"columns must have distinct names, but {twice} are called {name!r}; "

@@ -267,7 +267,7 @@ def files_here():
 
 @pytest.mark.parametrize(("line", "message"), [
     ("start nosuch.csv", "nosuch.csv"),
-    ("start my.csv --id nosuch", "column 'nosuch' must be in the header"),
+    ("start my.csv --id nosuch", "birth'; if it has another name there, rename it in the file"),
     ("start my.csv --neighbours 0", "must be a number, 1 or more, not '0'"),
     ("start my.csv --price nan", "must be a number, 0 or more, not 'nan'"),
     ("start my.csv --price=-1", "must be a number, 0 or more, not '-1'"),
