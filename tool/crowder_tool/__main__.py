@@ -366,7 +366,7 @@ def _candidates(project: Project) -> str:
     """How many candidate pairs there are, and which."""
     where = f"in {Path(project.settings['scores']).name}" if project.settings["scores"] else (
         f"of each record and the {project.settings['neighbours']} most similar others")  # fmt: skip
-    return f"{len(project.near.pairs):,} candidate pairs {where}"
+    return f"{_count(len(project.near.pairs), 'candidate pair')} {where}"
 
 
 def _disagreements(project: Project) -> None:
