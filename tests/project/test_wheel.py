@@ -99,7 +99,7 @@ def test_the_tool_is_a_wheel_of_its_own_which_finds_the_module_beside_it(tmp_pat
     for tool, needs in ((ROOT / "tool", f"crowder[text] @ {ROOT.as_uri()}"), (elsewhere, "crowder[text]")):
         tool = zipfile.ZipFile(built(tool, tmp_path))
         assert f"Requires-Dist: {needs}\n" in metadata_of(tool)
-        assert {*core_of(tool)} == {"crowder", "httpx", "scikit-learn", "tqdm"}
+        assert {*core_of(tool)} == {"crowder", "filelock", "httpx", "scikit-learn", "tqdm"}
         assert all(name.startswith(("crowder_tool/", "crowder_tool-")) for name in tool.namelist())
         assert {"crowder_tool/label.html", "crowder_tool/py.typed"} < {*tool.namelist()}
     commands = tool.read(next(name for name in tool.namelist() if name.endswith("entry_points.txt"))).decode()
