@@ -13,7 +13,6 @@ import json
 import logging
 import os
 import secrets
-import shutil
 import threading
 import time
 import zlib
@@ -38,8 +37,8 @@ __all__ = ["Answer", "Failed", "Journal", "Pair", "Vote", "call", "ordered", "ro
 
 #: Seconds that another process may hold the journal and write nothing, before a warning and before an error.
 TOLD, PATIENCE = 10.0, 60.0
-#: Free bytes on the disk without which nobody is asked, and most characters of what a crowd says in a message.
-ROOM, SHOWN = 1 << 20, 500
+#: Bytes by which the file grows for answers to come, and most characters of what a crowd says in a message.
+ROOM, SHOWN = 1 << 16, 500
 
 Pair = tuple[int, int]
 
@@ -144,7 +143,7 @@ class Journal:
     Notes
     -----
     *Killed process, power failure, full disk:* every answer that the journal has returned is on disk; only questions
-    that were open are asked again, and none is asked where nothing can be written. If an answer still cannot be
+    that were open are asked again, and none is asked without room for its answer. If an answer still cannot be
     written, the error message contains it. *Several threads, and processes* on one machine, may share a journal; one of
     them asks at a time, `crowder_tool.ask_all` many questions at once.
     *Votes:* ``MajorityVote(Journal(crowd, path), 3)`` stores every vote, ``Journal(MajorityVote(crowd, 3), path)`` only
@@ -244,9 +243,13 @@ class Journal:
         with self._lock:
             self._refresh()
             open(self.path, "r+b").close()
-            if shutil.disk_usage(os.path.dirname(self.path)).free < ROOM:
-                what = "no space for another answer, so the question was not asked; earlier answers are safe"
-                raise OSError(errno.ENOSPC, what, self.path)
+            if self._file.room < ROOM // 2:
+                try:
+                    with self.alone():
+                        self._file.make_room()
+                except OSError as error:
+                    what = "no space for another answer, so the question was not asked; earlier answers are safe"
+                    raise OSError(error.errno, f"{what}: {error}", self.path) from error
 
     def take(self, pair: Pair, said: Any, crowd: Any) -> Vote:
         """Write the answer about a pair i < j that the crowd has just given. One of a wrong form is charged, as far as
@@ -436,9 +439,11 @@ class _Log:
     """A file of lines that is only added to. Each line is JSON behind a checksum of it and of all lines before.
 
     *Whole or not at all:* the end of a line is written after the line is on the disk, and is flushed before anything
-    follows from it. What stands behind the last end is of a process that was killed or found no room, and the next one
-    that writes removes it. *Reading* takes no lock, so it works on a read-only disk, and whatever others do. Methods
-    raise an OSError if the file or the disk fails, and a ValueError if the content is not a journal's.
+    follows from it. What stands behind the last end is of a process that was killed, and the next one that writes
+    blanks it. *Room:* before a question there are blanks at the end of the file, which the answer overwrites, so that a
+    full disk does not matter to one that has been paid for. *Reading* takes no lock, so it works on a read-only disk,
+    and whatever others do. Methods raise an OSError if the file or the disk fails, and a ValueError if the content is
+    not a journal's.
     """
 
     def __init__(self, path: str, like: str | None) -> None:
@@ -446,6 +451,7 @@ class _Log:
         if not os.path.isdir(folder := os.path.dirname(self.path)):
             raise FileNotFoundError(errno.ENOENT, "there is no such folder for a journal", folder)
         self._seen, self._end, self._last, self._sum = tuple[int, ...](), 0, b"", 0  # the file as it was read, how far
+        self.room, self._torn = 0, 0  # the blanks behind; or how much stands there, if it is not blank
         self._like, self.writing, self.asking = like, FileLock(f"{self.path}-lock"), FileLock(f"{self.path}-asking")
         if not os.path.lexists(self.path):
             with self.hold(self.writing):
@@ -472,7 +478,7 @@ class _Log:
                 "written; restore it, or save the votes of this object (votes()), and begin again"
             )
         found, sum_, end, last = list[dict[str, Any]](), self._sum, self._end, self._last
-        *lines, rest = content[len(last) :].split(b"\n")
+        *lines, behind = content[len(last) :].split(b"\n")
         for line in lines:
             sum_ = zlib.crc32(line[9:], sum_)
             if line[:9] != b"%08x " % sum_:
@@ -480,11 +486,12 @@ class _Log:
             found.append(json.loads(line[9:]))
             last = line + b"\n"
             end += len(last)
-        if rest[:9] == b"%08x " % zlib.crc32(rest[9:-1], sum_) and len(rest) > 10:
+        if (rest := behind.rstrip(b" "))[:9] == b"%08x " % zlib.crc32(rest[9:-1], sum_) and len(rest) > 10:
             raise self._wrong(end, "its last line has no end")
         if not end:
             raise self._wrong(end, "")
         self._seen, self._sum, self._end, self._last = state, sum_, end, last
+        self.room, self._torn = (0, len(behind)) if rest else (len(behind), 0)
         return found
 
     def _wrong(self, end: int, what: str) -> ValueError:
@@ -497,13 +504,23 @@ class _Log:
     def add(self, what: dict[str, Any]) -> None:
         """Add a line, on disk when this returns; only with the lock for writing, after `new`."""
         line = self._line(what)
+        self._put(self._end, b" " * self._torn, line[:-1], line[-1:])
+
+    def make_room(self) -> None:
+        """Room for answers to come, or an OSError; only with the lock for writing, after `new`."""
+        self._put(self._end, b" " * (self._torn + self.room + ROOM))
+        self.new()
+
+    def _put(self, at: int, *parts: bytes) -> None:
+        """Write parts of which each is on the disk before the next; the first is blank, and the others begin there."""
         with open(self.path, "r+b", buffering=0) as file:
-            file.truncate(self._end)
-            file.seek(self._end)
-            for part in (line[:-1], line[-1:]):
-                if file.write(part) < len(part):
+            for number, part in enumerate(parts):
+                if number < 2:
+                    file.seek(at)
+                if part and file.write(part) < len(part):
                     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), self.path)
-                files.flush(file.fileno())
+                if part:
+                    files.flush(file.fileno())
 
     def _line(self, what: dict[str, Any]) -> bytes:
         text = json.dumps(what).encode()

@@ -10,7 +10,6 @@ import tempfile
 import threading
 import time
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -265,28 +264,48 @@ def test_answers_are_on_the_disk_before_they_are_handed_on(tmp_path, flushing, m
         monkeypatch.setattr(files.os, "fsync", lambda file: flushed.append(path.read_bytes()))
         for k in (1, 2):
             journal(0, k)
-            content = path.read_bytes()
-            assert flushed[-2:] == [content[:-1], content] and len(flushed) == 2 * k
+            content = path.read_bytes().rstrip(b" ")
+            written = [now.rstrip(b" ") for now in flushed]
+            assert written[-2:] == [content[:-1], content] and len(flushed) == 1 + 2 * k  # the first was for room
 
 
-def test_nobody_is_asked_on_a_full_disk(tmp_path, monkeypatch):
-    monkeypatch.setattr(module.shutil, "disk_usage", lambda path: SimpleNamespace(free=0))
-    with Journal(crowd := Crowd(), tmp_path / "answers.db") as journal:
-        for ask in (lambda: journal(0, 2), lambda: ask_all(crowd, [(0, 2)], journal)):
-            with pytest.raises(OSError, match="no space for another answer, so the question was not asked"):
-                ask()
-    assert crowd.asked == []
+@UNIX
+def test_a_paid_answer_has_its_room_on_a_full_disk_and_then_nobody_is_asked(tmp_path):
+    """From the second question on the file may not grow: it, and those that there is room for, are written."""
+    import resource  # which Windows does not have
+
+    path, limit = tmp_path / "answers.db", resource.getrlimit(resource.RLIMIT_FSIZE)
+    pairs = [(i, j) for j in range(60) for i in range(j)]
+
+    def crowd(i, j):
+        if len(asked) == 1:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size, limit[1]))
+        asked.append((i, j))
+        return False, "ann"
+
+    for ask in (ask_all, lambda crowd, pairs, journal: [journal.vote(*pair, 0) for pair in pairs]):
+        asked = []
+        with Journal(crowd, path) as journal:
+            try:
+                with pytest.raises(OSError, match="no space for another answer, so the question was not asked"):
+                    ask(crowd, pairs, journal)
+            finally:
+                resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+        assert 100 < len(asked) < len(pairs)
+        assert sorted((vote.i, vote.j) for vote in read(path)) == sorted(asked)
+        path.unlink()
 
 
 @UNIX
 @pytest.mark.parametrize("room", [0, 30])
 def test_an_answer_that_finds_no_room_is_told_whole(room, tmp_path):
-    """The file cannot grow while the answer is out, or by a part of it alone."""
+    """Its room is gone, as in a copy without blanks, and the file cannot grow, or by a part of the answer alone."""
     import resource  # which Windows does not have
 
     limit, path = resource.getrlimit(resource.RLIMIT_FSIZE), tmp_path / "answers.db"
 
     def crowd(i, j):
+        os.truncate(path, len(path.read_bytes().rstrip(b" ")))
         resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + room, limit[1]))
         return False, "ann"
 
