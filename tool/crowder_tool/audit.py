@@ -1,9 +1,10 @@
-"""Audits of one's own records: the crowd may be unsure, and answers may be on disk.
+"""Audits of one's own records: the crowd may be unsure, and answer many questions side by side.
 
 While an audit runs, some answers are to questions that it drew, others to questions that the ordering chose. The
-guarantee of `crowder.beyond.Audit` requires that draws are used in the order in which they were drawn, and that nothing
-else is used while an answer to a later draw is known and one to an earlier draw is not: what was asked in between may
-depend on the later one. Such answers are held back until then (`ReplayedAudit`).
+guarantee of `crowder.beyond.Audit` requires that draws are used in the order in which they were drawn. An answer to a
+later draw is therefore used when those before it are. The ordering learns nothing from it until then, so that what it
+asks does not depend on it. Where answers to other questions may depend on later draws, because somebody else chose them
+knowing these, they are held back until no answer to an earlier draw is missing (`ReplayedAudit`).
 """
 
 from __future__ import annotations
@@ -14,29 +15,45 @@ from typing import Any
 
 import numpy as np
 
-from crowder import beyond
+from crowder import beyond, checks
 from crowder.beyond.audit import limits
-from crowder.pairs import unpack
+from crowder.engine import settled
+from crowder.pairs import Candidates, unpack
 from crowder_tool.journal import Pair
-from crowder_tool.orderings import OwnResolution, Tables
+from crowder_tool.orderings import Certificate, Tables, packed
 from crowder_tool.scored import ScoredOrdering
 
 __all__ = ["Audit", "ReplayedAudit"]
 
+#: The ordering is dry after as many questions without a match as it had asked before them, and at least this many.
+DRY = 200
+
 
 @dataclass(frozen=True, repr=False)
-class OwnAudited(beyond.Audited, OwnResolution):
-    """`crowder.beyond.Audited` of such a run."""
+class OwnAudited(beyond.Audited, Certificate):
+    """`crowder.beyond.Audited` of such a run. If `duplicates` were found, that is why it ended (`reason`)."""
+
+    @property
+    def certified(self) -> float:
+        """The recall certified with this confidence, on the conditions that `assumes` lists; 0 if there are no
+        candidate pairs, or if a table has duplicates."""
+        share = super().certified
+        return share if self.candidates and not self.duplicates else 0.0
 
 
-class Audit(Tables[beyond.Audited], beyond.Audit):
-    """`crowder.beyond.Audit` of an ordering whose crowd may be unsure.
+class Audit(Tables, beyond.Audit):
+    """`crowder.beyond.Audit` of an ordering whose crowd may be unsure, and may answer many questions side by side.
+
+    It asks the questions of the ordering until this is dry: it found no match among as many questions as it had asked
+    before them, and at least 200; or among a quarter as many as the audit would ask. ``cost()`` says at any time how
+    many that is, before the first question as well, and again once more is known.
 
     A question of the ordering about which somebody is unsure stays open, and may be drawn later. Of a pair that was
     drawn, unsure is refused with a TypeError: a pair that is left out would bias the sample.
 
     A yes that the ordering takes for all records with one text counts for them here as well, and no draw is about them.
-    So what is certified holds if the answers are true, and these records are the same.
+    What is certified holds on conditions, which its `assumes` lists. One of them can be refuted: if the answers show
+    that a table has duplicates, nothing is certified, and the run ends.
 
     See Also
     --------
@@ -47,6 +64,8 @@ class Audit(Tables[beyond.Audited], beyond.Audit):
     >>> import crowder as cr
     >>> data = cr.datasets.disney()
     >>> audit = Audit(ScoredOrdering(data.similarity, rng=7), rng=8)
+    >>> round(audit.cost().expected)
+    10
     >>> audit.tell(audit.ask(), None)
     >>> audit.run(cr.Truth(data.labels)).certified
     1.0
@@ -54,22 +73,52 @@ class Audit(Tables[beyond.Audited], beyond.Audit):
 
     _taken = 0  #: of the pairs that a yes about one text has implied, how many this audit knows of
 
-    def _implied(self) -> list[tuple[int, int, int]]:
-        return getattr(self.ordering, "implied", [])
+    def _begin(self, pairs: Candidates) -> None:
+        super()._begin(pairs)
+        self._runners_up = getattr(self.ordering, "_runners_up", self._runners_up)  # those that the ordering asks about
+        self._handed_out = set[int]()  # questions of the ordering, packed
 
-    def _use(self, same: bool) -> None:
-        super()._use(same)
-        for _, i, j in self._implied()[self._taken :]:
-            self._imply(i, j)
-            self._taken += 1
+    def batch(self, n: int) -> list[Pair]:
+        """The next n questions to ask side by side, as pairs of record numbers; none at the end.
 
-    @property
-    def resolution(self) -> beyond.Audited:
-        """The clusters that follow from the answers so far, and the limit of what they miss."""
-        plain = super().resolution
-        return OwnAudited(**{one.name: getattr(plain, one.name) for one in fields(plain)}, implied=[*self._implied()])
+        The answers come back by `learn`, in any order; those that are missing are returned again. There are fewer than
+        n if the answers expected to them leave nothing to ask. An ordering without a method ``batch`` is asked for one
+        question at a time, the audit for n.
+        """
+        n = checks.whole(n, "n, the number of questions,", least=1)
+        if (pair := self.next_question()) is None or self.auditing:
+            return self.draws(n)
+        several = self.ordering.batch(n) if hasattr(self.ordering, "batch") else [pair]
+        chosen = [pair for pair in several if not self._settled(*pair)]
+        self._handed_out |= {packed(*pair) for pair in chosen}
+        return chosen
 
-    def tell(self, pair: tuple[int, int], same: bool | None) -> None:
+    def draws(self, n: int) -> list[Pair]:
+        """The next n pairs drawn, no two of the same clusters: first those drawn before others that have answers."""
+        chosen, component = dict[frozenset, Pair](), self._knowledge.component
+        for code in [] if self._reason else self._pool[self._at[0] :].tolist():
+            i, j = unpack(code)
+            if not settled(component, self._knowledge.table, i, j):
+                chosen.setdefault(frozenset((component[i], component[j])), (i, j))
+            if len(chosen) == n:
+                break
+        return list(chosen.values())
+
+    def learn(self, pair: Pair, same: bool | None) -> None:
+        """Record an answer obtained elsewhere, or to a question of `batch`; what it settles is not asked again.
+
+        It is used when the run comes to this pair; at once, if it is a question of the ordering. About that, somebody
+        may be unsure (None).
+        """
+        code = packed(*self._two(pair))
+        asked = code in self._handed_out or code in self._runners_up
+        if not (same is None and asked):
+            super().learn(pair, same)  # type: ignore[arg-type]
+        if asked:
+            self._pass_on([(pair, same)])
+            self._handed_out.discard(code)
+
+    def tell(self, pair: Pair, same: bool | None) -> None:
         """Record the answer to the open question, as `Ordering.tell`."""
         if same is None and self._is_open(pair) and not self.auditing:
             self.ordering.tell(pair, None)  # type: ignore[arg-type]
@@ -77,6 +126,44 @@ class Audit(Tables[beyond.Audited], beyond.Audit):
             self._misses += 1
         else:
             super().tell(pair, same)  # type: ignore[arg-type]
+
+    def _pass_on(self, answers: Iterable[tuple[Pair, bool | None]]) -> None:
+        """Let the ordering learn what was answered to its questions, and go on from there."""
+        for pair, same in answers:
+            self.ordering.learn(pair, same)  # type: ignore[arg-type]
+            self._misses = 0 if same else self._misses + 1
+        self._pending = self._question = self._found_now = None
+        self._take_implied()
+
+    def _use(self, same: bool) -> None:
+        super()._use(same)
+        self._take_implied()
+
+    def _take_implied(self) -> None:
+        for _, i, j in self._implied()[self._taken :]:
+            self._imply(i, j)
+            self._taken += 1
+
+    def _implied(self) -> list[tuple[int, int, int]]:
+        return getattr(self.ordering, "implied", [])
+
+    def next_question(self) -> Pair | None:
+        self._reason = "duplicates" if self.duplicates else self._reason
+        return super().next_question()
+
+    def _due(self) -> bool:
+        asked = self.ordering.n_queries - self._audited
+        return super()._due() or self._misses >= max(DRY, asked - self._misses)
+
+    @property
+    def resolution(self) -> OwnAudited:
+        """The clusters that follow from the answers so far, and the limit of what they miss."""
+        plain = super().resolution
+        return OwnAudited(
+            **{one.name: getattr(plain, one.name) for one in fields(plain)}, implied=[*self._implied()],
+            duplicates=[*self.duplicates], candidates=len(self._candidates.listed()[1]),
+            tables=self._tables is not None,
+        )  # fmt: skip
 
 
 class ReplayedAudit(Audit):
@@ -111,29 +198,16 @@ class ReplayedAudit(Audit):
             self.next_question()  # uses the answers to the draws that come next
             ahead = [one for one in ahead if not self.ordering.settled(*one)]
             if waiting and not ahead:
-                for other in waiting:
-                    self.ordering.learn(*other)
-                waiting, self._found_now = [], None
+                self._pass_on(waiting)
+                waiting = []
 
     def _due(self) -> bool:
         return True
 
-    def draws(self, size: int) -> list[Pair]:
-        """The next pairs to ask about, no two of the same clusters: first those drawn before others that have been
-        answered."""
-        chosen, component = dict[frozenset, Pair](), self._knowledge.component
-        for code in [] if self.certified else self._pool[self._at[0] :]:
-            i, j = unpack(int(code))
-            if not self._settled(i, j):
-                chosen.setdefault(frozenset((component[i], component[j])), (i, j))
-            if len(chosen) == size:
-                break
-        return list(chosen.values())
-
     @property
     def certified(self) -> bool:
         """Whether the recall is certified."""
-        return self._reason != "" or self.resolution.certified >= self.target
+        return self.resolution.certified >= self.target
 
     def least(self) -> int:
         """About how many more answers the certificate takes if no other match turns up."""

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
+from math import nan
 
 import numpy as np
 import pandas as pd
 
 from crowder import checks
-from crowder.beyond.audit import Draws, inside
+from crowder.beyond.audit import Draws
 from crowder.checks import Seed
 from crowder.engine import Knowledge, edge_ask, open_pairs, settled
 from crowder.pairs import unpack
@@ -23,7 +24,7 @@ from crowder_tool.candidates import (
     pair_features,
     texts_of,
 )
-from crowder_tool.orderings import OwnResolution, TableOrdering
+from crowder_tool.orderings import Certificate, OwnResolution, TableOrdering, packed
 
 __all__ = ["Accepted", "LearnedOrdering"]
 
@@ -41,6 +42,9 @@ C, TREES, TREES_AFTER, LIKELIEST = 0.3, 60, 50, 10_000
 #: depend on the processor, and would choose the questions where pairs are alike.
 DECIMALS = 6
 
+#: With ``accept``, this precision and recall are certified, with this confidence.
+TARGET, CONFIDENCE = 0.95, 0.95
+
 #: With ``accept``, learning ends when, of this many answers in a row, at most this many were unexpected.
 LAST, UNEXPECTED = 50, 2
 
@@ -49,7 +53,7 @@ MANY_HITS = 3
 
 
 @dataclass(frozen=True, repr=False)
-class Accepted(OwnResolution):
+class Accepted(Certificate):
     """A `Resolution` in which pairs were accepted without a question, and what an audit says of it.
 
     Attributes
@@ -58,8 +62,8 @@ class Accepted(OwnResolution):
         Candidate pairs that are together in a cluster without an answer that says so.
     certified_precision, certified_recall : float or None
         Lower limits: of the candidate pairs put together, the share that match; and of those that match, the share put
-        together. Both hold with the `confidence` of the ordering, over the draws. None before the audit, and if the
-        crowd may err.
+        together. Both hold with probability .95 over the draws, on the conditions that `assumes` lists. None before the
+        audit, if the crowd may err, if a table has duplicates, and if there are no candidate pairs.
     """
 
     accepted: np.ndarray = field(default_factory=lambda: np.empty((0, 2), np.int64))
@@ -105,10 +109,8 @@ class LearnedOrdering(TableOrdering[OwnResolution]):
         A column that names the table of each record; two of one table never match.
     accept : bool, keyword only
         Whether pairs that the learned similarity is sure of are accepted or rejected without a question. Questions then
-        go where it is not sure, and at last to pairs that an audit draws from both sides, until precision and recall
-        are certified.
-    target, confidence : float, keyword only
-        With `accept`: the precision and recall wanted, and with what confidence they are certified; in (0, 1).
+        go where it is not sure, and at last to pairs that an audit draws from both sides, until a precision and a
+        recall of .95 are certified with confidence .95.
     pairs, features : NearestPairs and ndarray, optional, keyword only
         Candidates of these records (`crowder_tool.nearest_pairs`); and what their similarity is learned from, (m, p).
     rng : int or numpy.random.Generator, keyword only
@@ -148,7 +150,7 @@ class LearnedOrdering(TableOrdering[OwnResolution]):
     With `accept`, a decision about all open pairs is audited once few of the last answers were unexpected. Pairs
     accepted and pairs rejected, those with one text among them, are drawn without replacement, and the limits of
     `crowder.beyond.Audit` bound the errors among those not drawn. If too many are found it learns on, and audits a new
-    decision; the permitted error of all audits together is 1 - `confidence`. The certificates hold for matches among
+    decision; the permitted error of all audits together is .05. The certificates hold for matches among
     the candidate pairs, if all answers are true. They take about as many questions as an `Audit` of all matches, and
     more where answers are unsure: those count as errors. So `accept` saves most where no certificate is needed, and the
     run is broken off before the audit.
@@ -173,14 +175,11 @@ class LearnedOrdering(TableOrdering[OwnResolution]):
         *,
         table: str | None = None,
         accept: bool = False,
-        target: float = 0.95,
-        confidence: float = 0.95,
         pairs: NearestPairs | None = None,
         features: np.ndarray | None = None,
         rng: Seed,
     ) -> None:
         self.accept = checks.flag(accept, "accept")
-        self.target, self.confidence = float(inside(target, "target")), float(inside(confidence, "confidence"))
         # The first number of a seed is an audit's, whose draws must not depend on how ties are broken here.
         self._key = int(checks.generator(rng, "the first questions").integers(2**63, size=2)[1])
         columns = fields_of(records, table)
@@ -241,7 +240,7 @@ class LearnedOrdering(TableOrdering[OwnResolution]):
             self._note(*self._two(pair), bool(same))
 
     def _note(self, i: int, j: int, same: bool) -> None:
-        code = min(i, j) << 32 | max(i, j)
+        code = packed(i, j)
         at = int(np.searchsorted(self._codes, code))
         if at < len(self._codes) and self._codes[at] == code:
             self._answered.setdefault(at, [0, 0])[same] += 1
@@ -269,12 +268,17 @@ class LearnedOrdering(TableOrdering[OwnResolution]):
         n = checks.whole(n, "n, the number of questions,", least=1)
         if self._over:
             return []
+        chosen = self._runners_due(n)
+        if len(chosen) == n:
+            return chosen
         if self.accept and not self._urns and len(self._surprises) == LAST and sum(self._surprises) <= UNEXPECTED:
             self._open_round()
-        if self._urns and ((chosen := self._drawn(n)) or self._over):
-            return chosen
+        self._over = bool(self._urns and self.duplicates)  # nothing could be certified
+        if self._urns and (self._over or (drawn := self._drawn(n - len(chosen))) or self._over):
+            return chosen + drawn
         self._refresh()
-        chosen = self._from_queue(n)
+        chosen += self._from_queue(n - len(chosen))
+        chosen += [pair for pair in self._runners(n) if pair not in chosen][: n - len(chosen)]
         if self.accept and not chosen:  # every pair has been asked about
             self._open_round()
             self._drawn(n)
@@ -292,7 +296,7 @@ class LearnedOrdering(TableOrdering[OwnResolution]):
                 if len(chosen) == n:
                     break
                 expected = bool(self.probability[np.searchsorted(self._codes, code)] > 0.5)
-                ahead = self._learned(ahead, *chosen[-1], expected)
+                ahead = self._learned(ahead, *chosen[-1], expected)[0]
         return chosen
 
     def _refresh(self) -> None:
@@ -377,13 +381,18 @@ class LearnedOrdering(TableOrdering[OwnResolution]):
         self.probability = (1 / (1 + np.exp(-odds.round(DECIMALS)))).round(2 * DECIMALS)
         self._fitted, self._decided = True, None
 
+    def _likely(self, at: np.ndarray) -> np.ndarray:
+        return self.probability[at]
+
     def _open_codes(self) -> np.ndarray:
         """The candidate pairs of which the answer is not implied, packed."""
         return open_pairs(self._codes, self._knowledge.component, self._knowledge.table)
 
     @property
     def expected(self) -> float:
-        """How many of the open candidate pairs match by the learned probabilities, once it has learned."""
+        """How many of the open candidate pairs match by the learned probabilities; NaN before anything was learned."""
+        if not self._fitted:
+            return nan
         return float(self.probability[np.searchsorted(self._codes, self._open_codes())].sum())
 
     # --- accepting ----------------------------------------------------------------------------------------------------
@@ -395,7 +404,7 @@ class LearnedOrdering(TableOrdering[OwnResolution]):
             for code in self._codes[order[: int((self.probability > 0.5).sum()) if self._fitted else 0]].tolist():
                 i, j = unpack(code)
                 if not settled(known.component, known.table, i, j):
-                    known = self._learned(known, i, j, True)
+                    known = self._learned(known, i, j, True)[0]
             self._decided = known.component
         return self._decided
 
@@ -432,7 +441,7 @@ class LearnedOrdering(TableOrdering[OwnResolution]):
         rng = np.random.default_rng([self._key, self._rounds, 1])
         accepted, rejected = self._open()
         sides = accepted, rejected[~self._is_excluded(rejected)]
-        error = (1 - self.confidence) / (self._rounds * (self._rounds + 1))  # of all rounds: 1 - confidence
+        error = (1 - CONFIDENCE) / (self._rounds * (self._rounds + 1))  # of all rounds: 1 - confidence
         pairs = max(1, sum(map(len, sides)))
         # Most of the error is allowed where most has to be drawn.
         self._urns = [Urn(codes, error * len(codes) / pairs, rng) for codes in sides]
@@ -443,14 +452,14 @@ class LearnedOrdering(TableOrdering[OwnResolution]):
             while len(urn.left) and (hit := self._hit(int(urn.left[0]), right)) is not None:
                 urn.show(hit)
         precision, recall = self._limits()
-        if min(precision, recall) >= self.target:
+        if min(precision, recall) >= TARGET:
             self._over = True
         elif self._is_poor():
             self._urns = []
             self._surprises.clear()
         else:
             accepted, rejected = self._wrong()
-            turned = precision >= self.target and accepted <= rejected
+            turned = precision >= TARGET and accepted <= rejected
             left = np.concatenate([urn.left for urn in self._urns[:: -1 if turned else 1]]).tolist()
             asked = (code for code in left if self._hit(code, True) is None)
             return [unpack(code) for code in islice(asked, n)]
@@ -485,20 +494,23 @@ class LearnedOrdering(TableOrdering[OwnResolution]):
 
     def _is_poor(self) -> bool:
         """Whether the errors drawn so far suggest more of them than the target allows."""
-        allowed = (1 - self.target) * int(self._together(self._codes).sum())
+        allowed = (1 - TARGET) * int(self._together(self._codes).sum())
         return any(urn.draws.hits >= MANY_HITS and urn.draws.hits * len(urn.left) > allowed * urn.drawn
                    for urn in self._urns)  # fmt: skip
 
     @property
     def resolution(self) -> OwnResolution:
         """The clusters so far: of the answers, and with `accept` of the pairs accepted as well (`Accepted`)."""
-        plain, implied = super().resolution, [*self.implied]
+        plain = super().resolution
         if not self.accept:
-            return OwnResolution(plain.queries, plain.answers, plain.clusters, implied=implied)
-        codes = self._open()[0]
-        precision, recall = self._limits() if self._urns and not self.crowd_errs else (None, None)
-        return Accepted(plain.queries, plain.answers, self._clusters(), np.column_stack(unpack(codes)),
-                        precision, recall, implied=implied)  # fmt: skip
+            return replace(plain, implied=[*self.implied])
+        codes, limits = self._open()[0], (None, None)
+        if self._urns and len(self._codes) and not (self.crowd_errs or self.duplicates):
+            limits = self._limits()
+        return Accepted(
+            plain.queries, plain.answers, self._clusters(), np.column_stack(unpack(codes)), *limits,
+            duplicates=plain.duplicates, candidates=len(self._codes), tables=self._tables is not None,
+        )  # fmt: skip
 
 
 def _explored(given: int) -> int:

@@ -90,8 +90,8 @@ def from_pairs(frame: pd.DataFrame, *, one_to_one: bool = False) -> ScoredPairs:
     ...     "unique_id_r": ["b1", "b2", "b2", "b3"]})
     >>> pairs = from_pairs(predictions, one_to_one=True)
     >>> run = ScoredOrdering(pairs, rng=7).run(lambda i, j: pairs.ids[i][1] == pairs.ids[j][1])
-    >>> [(pairs.ids[i], pairs.ids[j]) for i, j in run.queries]
-    [('a1', 'b1'), ('a2', 'b2')]
+    >>> [(pairs.ids[i], pairs.ids[j]) for i, j in run.queries]  # the second tries out that a1 has one match only
+    [('a1', 'b1'), ('a1', 'b2'), ('a2', 'b2')]
     >>> print(pairs.table(run).to_string(index=False))  # b3 is not asked about: a2 has its match
     id table  cluster
     a1  left        0
@@ -133,6 +133,9 @@ def from_pairs(frame: pd.DataFrame, *, one_to_one: bool = False) -> ScoredPairs:
 class ScoredOrdering(TableOrdering[Resolution], EdgeOrdering):
     """Edge ordering of scored pairs: by falling score, unless earlier answers or the tables imply the answer.
 
+    Where two records of one table never match, a question in thirty tries that out: it is about the most similar pair
+    that a match excludes. Pairs that are answered *same* all the same are in `duplicates`.
+
     Parameters
     ----------
     pairs : ScoredPairs, NearestPairs or a similarity
@@ -146,20 +149,22 @@ class ScoredOrdering(TableOrdering[Resolution], EdgeOrdering):
 
     Examples
     --------
-    Of two records on each side, two matches settle all four pairs:
+    Of two records on each side, two matches settle all four pairs; the third question tries out the condition:
 
     >>> import pandas as pd
     >>> from crowder_tool import from_pairs
     >>> scores = pd.DataFrame({"left": [1, 1, 2, 2], "right": [1, 2, 1, 2], "score": [0.9, 0.2, 0.3, 0.8]})
     >>> pairs = from_pairs(scores, one_to_one=True)
     >>> ScoredOrdering(pairs, rng=7).run(lambda i, j: pairs.ids[i] == pairs.ids[j]).n_queries
-    2
+    3
     """
 
     def __init__(self, pairs: Any, *, rng: Any) -> None:
         super().__init__(getattr(pairs, "candidates", pairs), rng=rng)
 
     def next_question(self) -> tuple[int, int] | None:
+        if due := self._runners_due(1):
+            return due[0]
         while (pair := super().next_question()) is not None and pair[0] << 32 | pair[1] in self._unsure:
             self._walk.at[0] += 1
         return pair

@@ -149,7 +149,7 @@ def test_accepting_takes_a_yes_about_a_text_for_no_answer_about_its_other_record
     """Of three records with one text the third is of another entity: the pairs with it are accepted as others are, so
     the audit draws from them, and with so few it asks about every one until precision is certified."""
     table, truth = pd.DataFrame({"name": ["ann lee"] * 3 + ["bo kay"] * 3}), [0, 0, 1, 2, 2, 3]
-    ordering = LearnedOrdering(table, accept=True, target=0.9, rng=7)
+    ordering = LearnedOrdering(table, accept=True, rng=7)
     ordering.learn((0, 1), True)
     assert ordering.implied == [] and not ordering.settled(0, 2)
     found = ordering.run(lambda i, j: truth[i] == truth[j])
@@ -250,13 +250,12 @@ def test_what_is_certified_is_true(seed):
     """Both certificates hold in 19 of 20 runs at least; none of the runs of these seeds is the twentieth."""
     records, crowd = data(seed, mistakes=2.0)
     near = nearest_pairs(records)
-    found = LearnedOrdering(records, accept=True, target=0.9, pairs=near, rng=seed).run(crowd)
+    found = LearnedOrdering(records, accept=True, pairs=near, rng=seed).run(crowd)
     pairs, group, labels = near.pairs, found.clusters, records["label"].to_numpy()
     together, match = (one[pairs[:, 0]] == one[pairs[:, 1]] for one in (group, labels))
     assert found.certified_precision <= (together & match).sum() / together.sum() + 1e-12
     assert found.certified_recall <= (together & match).sum() / match.sum() + 1e-12
-    assert min(found.certified_precision, found.certified_recall) >= 0.9
-    assert found.n_queries < len(pairs) / 1.5  # of so few pairs, most of those accepted are drawn
+    assert min(found.certified_precision, found.certified_recall) >= 0.95
 
 
 class Decided(Fixed):

@@ -34,34 +34,42 @@ def both(possible, pair):
 @pytest.mark.parametrize("audited", [False, True])
 def test_exactly_the_open_pairs_are_asked(audited):
     """The partitions that agree with the answers and the tables are enumerated: a question must have two possible
-    answers, and at the end no candidate pair may have."""
-    rng, asked, implied = np.random.default_rng(11), 0, 0
+    answers, and at the end no candidate pair may have. Only one, the first match's runner-up, is excluded already."""
+    rng, asked, implied, tried = np.random.default_rng(11), 0, 0, 0
     for _ in range(150):
         pairs, listed, allowed = scored(rng)
         for truth in [allowed[i] for i in rng.integers(len(allowed), size=5)]:
             ordering, possible = ScoredOrdering(pairs, rng=3), allowed
             ordering = Audit(ordering, recall=0.999, rng=3) if audited else ordering
+            runners_up = 0
             while (pair := ordering.ask()) is not None:
-                assert both(possible, pair)
+                runners_up += not both(possible, pair)
                 same = bool(truth[pair[0]] == truth[pair[1]])
                 ordering.tell(pair, same)
                 possible = [p for p in possible if (p[pair[0]] == p[pair[1]]) == same]
             assert not any(both(possible, other) for other in listed)
             result = ordering.resolution
-            assert len(result.queries) == ordering.n_queries
+            assert len(result.queries) == ordering.n_queries and runners_up <= 1 and not result.duplicates
+            tried += runners_up
             assert all((result.clusters[i] == result.clusters[j]) == (truth[i] == truth[j]) for i, j in listed)
             asked, implied = asked + ordering.n_queries, implied + len(listed) - ordering.n_queries
             run = ScoredOrdering(pairs, rng=3).run(cr.Truth(truth))  # with a `Truth`, the same questions
             assert audited or run.queries.tolist() == result.queries.tolist()
-    assert asked > 500 and implied > 100
+    assert asked > 500 and implied > 100 and tried > 20
 
 
 def test_a_match_sets_apart_what_shares_a_table_with_any_record_of_its_component():
-    """Records 0 and 2 are of one table, and no candidate pair; the matches 0-1 and 2-3 imply the answer about 1, 3."""
+    """Records 0 and 2 are of one table, and no candidate pair; the matches 0-1 and 2-3 imply the answer about 1, 3,
+    which is then asked about as the runner-up."""
     codes, tables = np.array([1, 1 << 32 | 3, 2 << 32 | 3]), np.array([0, 1, 0, 2])
     pairs = TableCandidates(4, False, _values=np.array([0.9, 0.7, 0.8]), _codes=codes, tables=tables)
-    run = ScoredOrdering(pairs, rng=3).run(cr.Truth([0, 0, 1, 1]))
-    assert run.queries.tolist() == [[0, 1], [2, 3]]
+    ordering = ScoredOrdering(pairs, rng=3)
+    ordering.learn((0, 1), True)
+    assert not ordering.settled(1, 3)
+    ordering.learn((2, 3), True)
+    assert ordering.ask() == (1, 3)
+    ordering.tell((1, 3), False)
+    assert ordering.settled(1, 3) and ordering.ask() is None
 
 
 def test_a_pair_of_which_the_crowd_is_unsure_stays_open():
