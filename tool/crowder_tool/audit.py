@@ -25,8 +25,9 @@ from crowder_tool.scored import ScoredOrdering
 
 __all__ = ["Audit", "ReplayedAudit"]
 
-#: The ordering is dry after as many questions without a match as it had asked before them, and at least this many.
-DRY = 200
+#: The ordering is dry after so many questions without a match, if what it has learned expects fewer matches than this
+#: besides what it expects of every pair.
+DRY, HOPED = 250, 0.5
 
 
 @dataclass(frozen=True, repr=False)
@@ -117,6 +118,8 @@ class Audit(Tables, beyond.Audit):
         if asked:
             self._pass_on([(pair, same)])
             self._handed_out.discard(code)
+        elif self._auditing:
+            self.next_question()  # uses the answers to the draws that come next
 
     def tell(self, pair: Pair, same: bool | None) -> None:
         """Record the answer to the open question, as `Ordering.tell`."""
@@ -152,8 +155,7 @@ class Audit(Tables, beyond.Audit):
         return super().next_question()
 
     def _due(self) -> bool:
-        asked = self.ordering.n_queries - self._audited
-        return super()._due() or self._misses >= max(DRY, asked - self._misses)
+        return super()._due() or (self._misses >= DRY and getattr(self.ordering, "hoped", 1.0) < HOPED)
 
     @property
     def resolution(self) -> OwnAudited:

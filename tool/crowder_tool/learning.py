@@ -273,9 +273,11 @@ class LearnedOrdering(TableOrdering[OwnResolution]):
             return chosen
         if self.accept and not self._urns and len(self._surprises) == LAST and sum(self._surprises) <= UNEXPECTED:
             self._open_round()
-        self._over = bool(self._urns and self.duplicates)  # nothing could be certified
-        if self._urns and (self._over or (drawn := self._drawn(n - len(chosen))) or self._over):
-            return chosen + drawn
+        if self._urns:
+            self._over = bool(self.duplicates)  # nothing could be certified
+            drawn = [] if self._over else self._drawn(n - len(chosen))
+            if drawn or self._over:
+                return chosen + drawn
         self._refresh()
         chosen += self._from_queue(n - len(chosen))
         chosen += [pair for pair in self._runners(n) if pair not in chosen][: n - len(chosen)]
@@ -394,6 +396,11 @@ class LearnedOrdering(TableOrdering[OwnResolution]):
         if not self._fitted:
             return nan
         return float(self.probability[np.searchsorted(self._codes, self._open_codes())].sum())
+
+    @property
+    def hoped(self) -> float:
+        """How many matches are `expected` besides as many as if every open pair were like the least likely one."""
+        return self.expected - float(self.probability.min(initial=1.0)) * len(self._open_codes())
 
     # --- accepting ----------------------------------------------------------------------------------------------------
 

@@ -1,6 +1,9 @@
-"""An audit that is replayed from answers on disk: the order in which people hand them in changes nothing."""
+"""Audits whose questions are asked side by side, or on paper: the order in which answers come in changes nothing."""
+
+from math import isnan
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,7 +11,9 @@ from scipy.stats import binom
 
 import crowder as cr
 from crowder.pairs import candidates
-from crowder_tool.audit import ReplayedAudit
+from crowder_tool import LearnedOrdering, people
+from crowder_tool.audit import Audit, OwnAudited, ReplayedAudit
+from crowder_tool.scored import ScoredOrdering
 
 from .support import NIGHTLY, examples
 
@@ -84,3 +89,109 @@ def test_at_least_so_many_answers_are_needed_if_they_find_no_match(found):
         since += [(pair, False) for pair in chosen]
         run = ReplayedAudit(pairs, before, since, drawn, recall=0.9, rng=1)
     assert run.least() == 0 and abs(run.resolution.audited - expected) < 0.1 * expected + 50
+
+
+# --- side by side -----------------------------------------------------------------------------------------------------
+
+
+def audit(seed, **how):
+    return Audit(ScoredOrdering(PAIRS, rng=seed), rng=seed, **how)
+
+
+def side_by_side(run, crowd, size, order=None):
+    """Ask in batches of this size, answered in a random order; after each answer, what is found, missed and certified.
+    About questions that were not drawn, the first worker asked is unsure in one case of four."""
+    unsure = set()
+    while pairs := run.batch(size):
+        assert len(pairs) <= size and not any(run.settled(*pair) for pair in pairs)
+        drawn = run.auditing
+        if order is not None:
+            order.shuffle(pairs)
+        for pair in pairs:
+            doubted = order is not None and not drawn and frozenset(pair) not in unsure and order.random() < 0.25
+            unsure.add(frozenset(pair))
+            run.learn(pair, None if doubted else crowd(pair))
+            yield run.resolution
+
+
+@pytest.mark.parametrize("size", [1, 4])
+def test_side_by_side_the_questions_are_those_of_one_by_one(size):
+    """One at a time they are the same. The edge ordering has no batch, so only draws are asked four at a time: they are
+    the same until one finds a match, after which the ordering would go on."""
+    for seed in range(10):
+        alone, run = audit(seed), audit(seed)
+        alone.run(cr.Truth(LABELS))
+        *_, _ = side_by_side(run, same, size)
+        last = run.resolution
+        asked, wanted = (one.queries.tolist() for one in (last, alone.resolution))
+        first = next((k for k, drawn in enumerate(asked) if k < len(wanted) and drawn != wanted[k]), len(wanted))
+        assert first == len(wanted) if size == 1 else first >= run.n_queries - 4 or last.discovered
+        assert run.batch(size) == [] and last.reason == alone.resolution.reason and last.certified >= 0.95
+
+
+def test_a_draw_is_used_after_those_before_it_and_handed_out_until_it_has_an_answer():
+    """Nobody found that 80 records differ; the audit's questions are answered from the last to the first."""
+    run = Audit(ScoredOrdering(candidates(np.zeros(80 * 79 // 2)), rng=1), rng=1)
+    while (pair := run.ask()) and not run.auditing:
+        run.tell(pair, False)
+    first, *others = run.batch(6)
+    for pair in others[::-1]:
+        run.learn(pair, False)
+    assert run.resolution.audited == 0 and run.batch(2)[0] == first
+    run.learn(first, False)
+    assert run.resolution.audited == 6
+
+
+def test_the_limit_holds_side_by_side(runs=200 if NIGHTLY else 60, confidence=0.8):
+    """Batches of three, answered in any order, some of them unsure: at every moment of at least 80 % of the runs no
+    more is missed than the limit says. One false alarm in ten thousand is allowed."""
+    matches, wrong, several = sum(same((i, j)) for i in range(len(LABELS)) for j in range(i)), 0, 0
+    for seed in range(runs):
+        rng = np.random.default_rng(seed)
+        labels = rng.permutation(LABELS)
+        run = audit(seed, confidence=confidence, recall=0.7)
+        course = list(side_by_side(run, lambda pair, labels=labels: same(pair, labels), 3, rng))
+        wrong += max(matches - now.found - now.missed for now in course) > 0
+        several += course[-1].audited > 3
+    assert wrong <= binom.ppf(1 - 1e-4, runs, 1 - confidence) and several > runs / 2
+
+
+# --- what a certificate says ------------------------------------------------------------------------------------------
+
+
+def test_a_certificate_says_what_it_assumes():
+    """The truth of the answers, and the candidate pairs, always; what else the run has relied on, where it has."""
+    records = people([2] * 12 + [1] * 8, rng=3)
+    records = pd.concat([records, records], ignore_index=True)
+    crowd = cr.Truth(records["label"])
+    found = Audit(LearnedOrdering(records, rng=7), rng=7).run(crowd)
+    true, text, counted = found.assumes
+    assert (true, text.split()[:4]) == ("all answers are true", ["records", "with", "one", "text"])
+    assert f"not among the {found.candidates:,} candidate pairs" in counted
+    two = records.drop_duplicates("label", ignore_index=True).assign(file=[*"ab"] * 10)
+    for ordering in (LearnedOrdering(two, table="file", accept=True, rng=7), LearnedOrdering(two, table="file", rng=7)):
+        run = ordering if ordering.accept else Audit(ordering, rng=7)
+        assert run.run(cr.Truth(two["label"])).assumes[1] == "no two records of one table match"
+    assert len(audit(1).run(cr.Truth(LABELS)).assumes) == 2
+
+
+def test_without_candidates_nothing_is_certified_and_before_learning_nothing_is_expected():
+    records = pd.DataFrame({"name": ["ann", "bob", "cy"]})
+    found = Audit(LearnedOrdering(records, rng=7), rng=7).run(cr.Truth([0, 0, 1]))
+    assert (found.candidates, found.certified, found.n_queries) == (0, 0.0, 0)
+    accepted = LearnedOrdering(records, accept=True, rng=7).run(cr.Truth([0, 0, 1]))
+    assert accepted.certified_precision is None and accepted.certified_recall is None
+    assert not ReplayedAudit(candidates(np.zeros(0)), [], [], [], rng=1).certified
+    ordering = LearnedOrdering(people([2] * 30, rng=1), rng=7)
+    for _ in range(20):
+        ordering.tell(ordering.ask(), False)
+    assert isnan(ordering.expected)
+
+
+def test_it_says_its_price_before_it_begins_and_at_any_time():
+    """With no match found, draws go on until one match is unlikely to be left; a match found makes it cheaper."""
+    run = audit(1)
+    before = run.cost()
+    assert before.most == len(PAIRS.listed()[1]) and 0 < before.expected < before.most
+    result = run.run(cr.Truth(LABELS))
+    assert isinstance(result, OwnAudited) and run.cost().expected < before.expected

@@ -1,14 +1,18 @@
 """Tables without duplicates, held against the enumeration of all partitions of a few records; and unsure workers."""
 
+import pickle
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import crowder as cr
 from crowder.pairs import unpack
-from crowder_tool.audit import Audit
+from crowder_tool import LearnedOrdering, nearest_pairs, people
+from crowder_tool.audit import Audit, ReplayedAudit
 from crowder_tool.candidates import TableCandidates
+from crowder_tool.orderings import RUNNERS_UP, OwnResolution
 from crowder_tool.scored import ScoredOrdering
 
 from .support import clusterings
@@ -105,3 +109,80 @@ def test_unsure_leaves_a_question_of_the_ordering_open_but_no_pair_that_was_draw
         run.tell(pair, bool(data.labels[pair[0]] == data.labels[pair[1]]))
     found = run.resolution
     assert refused and found.certified >= 0.5 and found.recall(data.labels)[-1] >= found.certified
+
+
+# --- tables that have duplicates after all ----------------------------------------------------------------------------
+
+#: Ann stands twice in file b, and nobody asks about the second time if the first implies that it is somebody else; of
+#: 120 people, many stand more than once in a file.
+ANN = pd.DataFrame({"name": ["Ann Lee", "Bob Ray", "Ann Lee", "Anne Leigh", "Bob Ray"], "file": [*"aabbb"],
+                    "city": ["Oslo", "Rome", "Oslo", "Oslo", "Rom"], "label": [0, 1, 0, 0, 1]})  # fmt: skip
+MANY = people([4] * 15 + [3] * 10 + [2] * 10 + [1] * 10, rng=3).assign(file=[*"ab"] * 60)
+
+
+def learned(records, **how):
+    return LearnedOrdering(records, table="file", rng=7, **how)
+
+
+@pytest.mark.parametrize("records", [ANN, MANY], ids=["five", "many"])
+def test_nothing_is_certified_if_a_table_has_duplicates(records):
+    """However it is asked: one by one, side by side, or by an ordering that is made anew for each question."""
+    crowd, near = cr.Truth(records["label"]), nearest_pairs(records, table="file")
+    runs = [Audit(learned(records), rng=7), Audit(ScoredOrdering(near, rng=7), rng=7), learned(records, accept=True)]
+    one, other, accepted = (run.run(crowd) for run in runs)
+    assert (one.certified, one.reason, other.certified, other.reason) == (0, "duplicates") * 2
+    assert accepted.certified_precision is None and accepted.certified_recall is None
+    for found in (one, other, accepted):
+        assert found.duplicates and all(crowd(*pair) and records["file"][pair[0]] != records["file"][pair[1]]
+                                        for pair in found.duplicates)  # fmt: skip
+        assert not records.assign(cluster=found.clusters).duplicated(["cluster", "file"]).any()
+    audit = Audit(learned(records), rng=7)
+    while pairs := audit.batch(10):
+        for pair in pairs[::-1]:
+            audit.learn(pair, crowd(*pair))
+    assert audit.resolution.certified == 0 and audit.resolution.reason == "duplicates"
+    answers = []
+    for _ in range(100):
+        anew = learned(records)
+        for answer in answers:
+            anew.learn(*answer)
+        if not (pairs := anew.batch(1)):
+            break
+        answers += [(pair, crowd(*pair)) for pair in pairs]
+    assert anew.duplicates
+    replayed = ReplayedAudit(near, answers, [], [], rng=7)
+    assert not replayed.certified and replayed.draws(1) == []
+
+
+def test_a_yes_about_a_runner_up_counts_for_no_recall():
+    """Two of three matches are established: a1-b1, a2-b3, but not that with b2, which the tables exclude."""
+    found = learned(ANN).run(cr.Truth(ANN["label"]))
+    assert found.clusters.tolist() == [0, 1, 0, 2, 1] and found.answers.sum() == 3
+    assert found.recall(ANN["label"])[-1] == 2 / 4 and found.precision(ANN["label"])[-1] == 1
+    again = pickle.loads(pickle.dumps(found))
+    assert isinstance(again, OwnResolution) and again.duplicates == found.duplicates == [(0, 3)]
+
+
+def test_runners_up_are_few_until_nothing_else_is_to_ask_and_each_is_asked_once():
+    """Of 60 people with a record in each file, every match excludes candidates. `settled` says what is asked for."""
+    records = people([2] * 60 + [1] * 30, mistakes=2, rng=5)
+    second = records.duplicated("label")
+    records = records.assign(file=np.where(second, "b", "a"))
+    ordering, crowd, tried, early = learned(records), cr.Truth(records["label"]), [], True
+    while (pair := ordering.ask()) is not None:
+        assert not ordering.settled(*pair)
+        if ordering._is_apart(*pair):
+            tried.append(frozenset(pair))
+            early &= len(tried) <= ordering.n_queries // RUNNERS_UP + 1 or not ordering._from_queue(1)
+        ordering.tell(pair, crowd(*pair))
+    matches = ordering.resolution.n_matches
+    assert early and len(set(tried)) == len(tried) and 30 < len(tried) <= matches
+    assert ordering.duplicates == [] and all(ordering.settled(*pair) for pair in map(tuple, tried))
+
+
+def test_an_unsure_answer_about_a_runner_up_is_an_answer():
+    ordering = learned(ANN)
+    ordering.learn((0, 2), True)
+    assert ordering.batch(1) == [(0, 3)]
+    ordering.learn((3, 0), None)
+    assert (0, 3) not in ordering.batch(5) and not ordering.duplicates
