@@ -258,7 +258,6 @@ ROWS = [
     (cora, "does not match (21 bytes): sha256 "),
     (lambda: crowder_tool.nearest_pairs(PEOPLE[["name", "name"]]), "have column 'name' only once"),
     (lambda: crowder_tool.nearest_pairs(PEOPLE[[]]), "records must have columns"),
-    (lambda: crowder_tool.LearnedOrdering(PEOPLE, target=1, accept=True, rng=7), "target must"),
     (lambda: crowder_tool.LearnedOrdering(PEOPLE, features=np.full((4, 2), math.nan), rng=7), "features must be fini"),
     (lambda: cr.dist2(1e-300), "f_g: edges must"),
     (lambda: two_steps([-1, 3], [1, 1]), "f_g: heights must be finite and not"),

@@ -27,7 +27,7 @@ __all__ = ["Audit", "ReplayedAudit"]
 
 #: The ordering is dry after so many questions without a match, if what it has learned expects fewer matches than this
 #: besides what it expects of every pair.
-DRY, HOPED = 250, 0.5
+DRY, HOPED = 250, 0.25
 
 
 @dataclass(frozen=True, repr=False)
@@ -45,9 +45,9 @@ class OwnAudited(beyond.Audited, Certificate):
 class Audit(Tables, beyond.Audit):
     """`crowder.beyond.Audit` of an ordering whose crowd may be unsure, and may answer many questions side by side.
 
-    It asks the questions of the ordering until this is dry: it found no match among as many questions as it had asked
-    before them, and at least 200; or among a quarter as many as the audit would ask. ``cost()`` says at any time how
-    many that is, before the first question as well, and again once more is known.
+    It asks the questions of the ordering until this is dry: it found no match among a quarter as many questions as the
+    audit would ask; or among 250, if a `LearnedOrdering` hardly expects any. ``cost()`` says at any time how many the
+    audit would ask, before the first question as well.
 
     A question of the ordering about which somebody is unsure stays open, and may be drawn later. Of a pair that was
     drawn, unsure is refused with a TypeError: a pair that is left out would bias the sample.

@@ -240,6 +240,8 @@ class LearnedOrdering(TableOrdering[OwnResolution]):
             self._note(*self._two(pair), bool(same))
 
     def _note(self, i: int, j: int, same: bool) -> None:
+        if not same and self._is_apart(i, j):  # a runner-up, chosen for what the tables exclude, is no fair example
+            return
         code = packed(i, j)
         at = int(np.searchsorted(self._codes, code))
         if at < len(self._codes) and self._codes[at] == code:

@@ -183,7 +183,10 @@ def _columns(frame: pd.DataFrame, usual: Sequence[tuple[str, ...]]) -> tuple[str
 
 def _scores(column: pd.Series) -> np.ndarray:
     """A column as similarities in [0, 1]."""
-    values = pd.to_numeric(column, errors="coerce").to_numpy(np.float64, na_value=np.nan)
+    numbers = pd.to_numeric(column, errors="coerce").to_numpy(na_value=np.nan)
+    if numbers.dtype.kind == "c":  # NumPy would drop what is imaginary
+        numbers = np.where(column.map(np.iscomplexobj), np.nan, numbers.real)
+    values = numbers.astype(np.float64)
     wrong = np.flatnonzero(~((values >= -SLACK) & (values <= 1 + SLACK)))  # also NaN
     if len(wrong):
         raise ValueError(f"score in row {wrong[0]} must be in [0, 1], not {column.iloc[wrong[0]]}; pass probabilities "

@@ -329,6 +329,35 @@ def test_pairs_that_nobody_is_sure_about_count_as_decided_wrongly():
     assert wrong <= 2
 
 
+def test_what_nobody_is_sure_about_and_what_is_decided_anew_count_as_wrong(monkeypatch):
+    """Of each urn five pairs are drawn, and nobody is sure; three pairs rejected when the urns were filled are accepted
+    now, and about one of these nobody is sure either. If all that was not drawn is right, that is what is wrong."""
+    ordering = Decided(pairs_of(np.arange(400).reshape(-1, 2), 400), np.arange(200) < 100, 7)
+    ordering._open_round()
+    for urn in ordering._urns:
+        ordering._unsure |= {*urn.codes[:5].tolist()}
+        for _ in range(5):
+            urn.show(True)
+    anew = ordering._urns[1].codes[-3:]
+    ordering.probability[np.searchsorted(ordering._codes, anew)], ordering._decided = 0.9, None
+    ordering._unsure.add(int(anew[0]))
+    monkeypatch.setattr(Urn, "most", lambda urn: urn.draws.hits)
+    assert ordering._wrong() == (5 + 3, 5)
+
+
+@pytest.mark.parametrize(("unexpected", "begins"), [(0, True), (2, True), (3, False), (LAST, False)])
+def test_an_audit_begins_once_few_of_the_last_answers_were_unexpected(unexpected, begins):
+    match = np.arange(200) < 100
+    ordering = Decided(pairs_of(np.arange(400).reshape(-1, 2), 400), match, 7)
+    ordering._surprises.clear()
+    for number in range(LAST):
+        assert ordering.resolution.certified_precision is None
+        i, j = ordering.ask()
+        ordering.tell((i, j), bool(match[i // 2]) == (number >= unexpected))
+    ordering.ask()
+    assert (ordering.resolution.certified_precision is not None) == begins
+
+
 def test_all_audits_together_err_with_the_stated_probability():
     ordering = Decided(pairs_of(np.arange(80).reshape(-1, 2), 80), np.arange(40) < 20, 7)
     spent = 0.0

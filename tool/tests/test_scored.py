@@ -103,6 +103,7 @@ def test_no_pairs():
 
 @pytest.mark.parametrize("change, settings, message", [
     ({"score": [0.9, np.nan, 0.1]}, {}, "score in row 1 must be in [0, 1], not nan; pass probabilities"),
+    ({"score": ["0.9", 0.5 + 1j, 0.1]}, {}, "score in row 1 must be in [0, 1], not (0.5+1j); pass probabilities"),
     ({"score": list("xyz")}, {}, "score in row 0 must be in [0, 1], not x; pass probabilities"),
     ({"score": [0.9, 7.2, 0.1]}, {}, "score in row 1 must be in [0, 1], not 7.2; pass probabilities (of splink,"),
     ({"left": ["a", None, "b"]}, {}, "column 'left' must have no missing value, as in row 1"),
