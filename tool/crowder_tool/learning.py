@@ -135,8 +135,9 @@ class LearnedOrdering(TableOrdering[OwnResolution]):
     -----
     Logistic regression turns the features of a pair into the log-odds of a match; after some answers, those of the
     likeliest pairs are averaged with the log-odds of extremely randomised trees. It is learned anew after every ten
-    answers, or every twentieth of them if that is more. The next question is about the likeliest open pair; with
-    `accept`, about the one nearest to even odds.
+    answers, or every twentieth of them if that is more. The next question is about the likeliest open pair, where a yes
+    settles as many pairs; otherwise about that with the largest product of both. With `accept`, it is about the pair
+    nearest to even odds.
 
     A share of the questions explores: a tenth of the first 200 are drawn at random, and of the later ones a share that
     falls from a twentieth with the square root of their number is about pairs that are not expected to match: of each
@@ -312,7 +313,7 @@ class LearnedOrdering(TableOrdering[OwnResolution]):
         self._fit()
         later = self._doubt_repeated_texts()
         left = np.searchsorted(self._codes, self._open_codes())
-        key = np.abs(self.probability[left] - 0.5) if self.accept and self._fitted else -self.probability[left]
+        key = np.abs(self.probability[left] - 0.5) if self.accept and self._fitted else -self._worth(left)
         left = left[np.lexsort([self._ties[left], key])]
         waiting = np.isin(left, later)
         left, waiting = left[~waiting], left[waiting]
@@ -328,6 +329,15 @@ class LearnedOrdering(TableOrdering[OwnResolution]):
             places = np.sort(rng.integers(min(step, len(left) - len(drawn)) + 1, size=len(drawn)))
         rest = left[~np.isin(left, drawn)]
         self._queue = self._codes[np.concatenate([np.insert(rest, places, drawn), waiting])]
+
+    def _worth(self, left: np.ndarray) -> np.ndarray:
+        """The probability of a match, times the number of pairs that would then be settled: of the first pair with a
+        text, all with this text, of others those of the two clusters. Where a no is expected, times its fourth root."""
+        i, j = unpack(self._codes[left])
+        size = np.bincount(self._knowledge.component)[self._knowledge.component]
+        records = np.bincount(self._text)[self._text[i]]
+        settles = np.where(np.isin(left, self._leads), records * (records - 1) // 2, size[i] * size[j])
+        return self.probability[left] * np.where(self.probability[left] > 0.5, settles, settles**0.25)
 
     def _unexpected(self, left: np.ndarray, few: int) -> np.ndarray:
         """A few open pairs that are expected not to match: of each kind the most similar at first, of the kind with the

@@ -218,6 +218,20 @@ def pairs_of(pairs, n, tables=None):
     return NearestPairs(n, pairs, same, same, np.zeros(n), np.empty((0, 2), np.int64), tables)
 
 
+def test_of_pairs_that_are_as_likely_those_come_first_whose_answer_settles_most():
+    """Of a cluster of 12 records and 40 of two, all matches are equally likely. The 12 have two thirds of the pairs, so
+    most of the first ten questions are about them; in what they leave, these clusters of many come before pairs."""
+    label = np.repeat(np.arange(41), [12] + [2] * 40)
+    pairs = np.array([(i, j) for j in range(len(label)) for i in range(j) if label[i] == label[j]])
+    pairs = pairs[np.lexsort(pairs.T[::-1])]
+    names = pd.DataFrame({"name": np.arange(len(label)).astype(str)})
+    ordering = Fixed(names, pairs=pairs_of(pairs, len(label)), features=np.zeros((len(pairs), 1)), rng=7)
+    ordering.probability[:] = 0.9
+    while len(set(ordering.resolution.clusters[:12].tolist())) > 1:
+        ordering.tell(ordering.ask(), True)
+    assert ordering.n_queries < 11 + 40 / 2
+
+
 def test_audits_in_which_a_yes_counts_for_a_text_certify_what_is_true():
     """Of 12 people with one to three texts each, a text stands in one to four records. At confidence .6 a certificate
     is ever above the truth with probability .4 at most: in 100 runs more than 54 times with probability .002."""
