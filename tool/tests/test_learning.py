@@ -218,18 +218,20 @@ def pairs_of(pairs, n, tables=None):
     return NearestPairs(n, pairs, same, same, np.zeros(n), np.empty((0, 2), np.int64), tables)
 
 
-def test_of_pairs_that_are_as_likely_those_come_first_whose_answer_settles_most():
-    """Of a cluster of 12 records and 40 of two, all matches are equally likely. The 12 have two thirds of the pairs, so
-    most of the first ten questions are about them; in what they leave, these clusters of many come before pairs."""
-    label = np.repeat(np.arange(41), [12] + [2] * 40)
-    pairs = np.array([(i, j) for j in range(len(label)) for i in range(j) if label[i] == label[j]])
-    pairs = pairs[np.lexsort(pairs.T[::-1])]
-    names = pd.DataFrame({"name": np.arange(len(label)).astype(str)})
-    ordering = Fixed(names, pairs=pairs_of(pairs, len(label)), features=np.zeros((len(pairs), 1)), rng=7)
-    ordering.probability[:] = 0.9
-    while len(set(ordering.resolution.clusters[:12].tolist())) > 1:
-        ordering.tell(ordering.ask(), True)
-    assert ordering.n_queries < 11 + 40 / 2
+def test_those_come_first_whose_answer_settles_most():
+    """A yes about records 2 and 3 joins two clusters of three, nine pairs at once; about 8 and 9, the five records with
+    their text, ten pairs; about 6 and 7, one. Nine pairs count as the root of three where a no is expected."""
+    pairs = np.array([[0, 1], [1, 2], [2, 3], [3, 4], [4, 5], [6, 7], [8, 9]])
+    names = pd.DataFrame({"name": [*"abcdefgh", *"tttttu"]})
+    ordering = Fixed(names, pairs=pairs_of(pairs, len(names)), features=np.zeros((len(pairs), 1)), rng=7)
+    for pair in ((0, 1), (1, 2), (3, 4), (4, 5)):
+        ordering.learn(pair, True)
+    ordering.probability[:] = 0.6
+    assert np.allclose(ordering._worth(np.array([2, 5, 6])), [0.6 * 9, 0.6, 0.6 * 10])
+    ordering.probability[:] = 0.4
+    assert np.allclose(ordering._worth(np.array([2, 5])), [0.4 * 3**0.5, 0.4])
+    ordering._ties, ordering._given = np.arange(7), 300
+    assert ordering.batch(3)[-2:] == [(2, 3), (6, 7)]
 
 
 def test_audits_in_which_a_yes_counts_for_a_text_certify_what_is_true():
