@@ -120,6 +120,8 @@ class LearnedOrdering(TableOrdering[OwnResolution]):
     ----------
     probability : ndarray of float64, shape (m,)
         The learned probability of a match of each candidate pair; before there is any, the similarity.
+    duplicates : list of (int, int)
+        Pairs answered *same* though the tables exclude them.
 
     Raises
     ------
@@ -141,20 +143,21 @@ class LearnedOrdering(TableOrdering[OwnResolution]):
 
     A share of the questions explores: a tenth of the first 200 are drawn at random, and of the later ones a share that
     falls from a twentieth with the square root of their number is about pairs that are not expected to match: of each
-    *kind* (which fields agree, and which are empty) the most similar by the cosines. This finds kinds of matches that
-    the answers so far do not suggest.
+    *kind* (which fields agree, and which are empty) the most similar by the cosines.
+
+    That no two records of one table match is tried out: after a match, its *runner-up* is the most similar candidate
+    pair that the tables alone exclude because of it. That of the first match is asked about at once, the others are
+    about one in thirty questions, and come last. Those that match are `duplicates`, and nothing is certified then.
 
     About records with the same text a single question is asked first. Without `accept` a yes is taken for all records
-    with this text, unless they are of two tables; what an `Audit` then certifies holds if these are the same. A no is
-    not taken for any other pair, but makes matches of them less likely.
+    with this text, unless they are of two tables. A no is not taken for any other pair, but makes matches of them less
+    likely.
 
     With `accept`, a decision about all open pairs is audited once few of the last answers were unexpected. Pairs
-    accepted and pairs rejected, those with one text among them, are drawn without replacement, and the limits of
-    `crowder.beyond.Audit` bound the errors among those not drawn. If too many are found it learns on, and audits a new
-    decision; the permitted error of all audits together is .05. The certificates hold for matches among
-    the candidate pairs, if all answers are true. They take about as many questions as an `Audit` of all matches, and
-    more where answers are unsure: those count as errors. So `accept` saves most where no certificate is needed, and the
-    run is broken off before the audit.
+    accepted and pairs rejected are drawn without replacement, and the limits of `crowder.beyond.Audit` bound the errors
+    among those not drawn. If too many are found it learns on, and audits a new decision; the permitted error of all
+    audits together is .05. That takes about as many questions as an `Audit` of all matches, and more where answers are
+    unsure: those count as errors. So `accept` saves most if the run is broken off before the audit.
     Learning takes a second or two for 200,000 pairs. Not in the paper.
 
     Examples

@@ -161,10 +161,6 @@ class TableOrdering(Tables):
     """An ordering whose candidates may have tables, and whose crowd may be unsure.
 
     A pair about which somebody is unsure (None) stays open, and is not asked about again.
-
-    That tables have no duplicates is tried out: after a match, the most similar candidate pair that the tables alone
-    exclude because of it is its *runner-up*. The runner-up of the first match is asked about at once, others later, the
-    most probable first, so that they are about one in thirty of the questions.
     """
 
     def _begin(self, pairs: Candidates) -> None:

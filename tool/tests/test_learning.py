@@ -68,17 +68,6 @@ def test_the_last_digits_of_what_is_learned_choose_no_question(monkeypatch):
     assert asked(1e-11) == asked(1e-12) == asked(0)
 
 
-def test_records_of_one_table_are_never_asked_about_nor_put_together():
-    records, _ = data(3, sizes=FEW)
-    one, other = records.iloc[::2].drop_duplicates("label"), records.iloc[1::2].drop_duplicates("label")
-    both = pd.concat([one.assign(list="a"), other.assign(list="b")], ignore_index=True)
-    for accept in (False, True):
-        ordering = LearnedOrdering(both, table="list", accept=accept, rng=7)
-        found = ordering.run(cr.Truth(both["label"]))
-        assert all(both["list"][i] != both["list"][j] for i, j in found.queries.tolist())
-        assert not both.assign(cluster=found.clusters).duplicated(["cluster", "list"]).any()
-
-
 def test_learning_finds_the_matches_sooner_than_a_fixed_similarity():
     """The cosine of all text believes a long field that says nothing more than a short one that says everything."""
     rng = np.random.default_rng(5)
