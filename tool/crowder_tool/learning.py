@@ -143,7 +143,8 @@ class LearnedOrdering(TableOrdering[OwnResolution]):
 
     A share of the questions explores: a tenth of the first 200 are drawn at random, and of the later ones a share that
     falls from a twentieth with the square root of their number is about pairs that are not expected to match: of each
-    *kind* (which fields agree, and which are empty) the most similar by the cosines.
+    *kind* (which fields agree, and which are empty) the most similar by the cosines. With `accept`, so is another tenth
+    of the first 200.
 
     That no two records of one table match is tried out: after a match, its *runner-up* is the most similar candidate
     pair that the tables alone exclude because of it. That of the first match is asked about at once, the others are
@@ -326,6 +327,8 @@ class LearnedOrdering(TableOrdering[OwnResolution]):
             weight = self._similarity[left] ** 2
             drawn = left[rng.permutation(len(left))[:few]] if not weight.any() else rng.choice(
                 left, min(few, int((weight > 0).sum())), replace=False, p=weight / weight.sum())  # fmt: skip
+            if self.accept and self._fitted:  # otherwise a kind of match may be rejected unseen
+                drawn = np.union1d(drawn, self._unexpected(left, few))
             places = np.zeros(len(drawn), np.int64)
         else:
             drawn = self._unexpected(left, _explored(self._given + step) - _explored(self._given))
