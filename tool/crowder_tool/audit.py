@@ -108,11 +108,12 @@ class Audit(Tables, beyond.Audit):
     def learn(self, pair: Pair, same: bool | None) -> None:
         """Record an answer obtained elsewhere, or to a question of `batch`; what it settles is not asked again.
 
-        It is used when the run comes to this pair; at once, if it is a question of the ordering. About that, somebody
-        may be unsure (None).
+        It is used when the run comes to this pair; at once, if the ordering asks and this is its question. About that,
+        somebody may be unsure (None).
         """
         code = packed(*self._two(pair))
-        asked = code in self._handed_out or code in self._runners_up
+        # Once the audit has begun, the answer may have been given because the pair was drawn.
+        asked = code in self._runners_up or (code in self._handed_out and not self._auditing)
         if not (same is None and asked):
             super().learn(pair, same)  # type: ignore[arg-type]
         if asked:

@@ -136,6 +136,19 @@ def test_a_draw_is_used_after_those_before_it_and_handed_out_until_it_has_an_ans
     assert run.resolution.audited == 6
 
 
+def test_a_question_of_the_ordering_that_is_drawn_before_it_has_an_answer_is_a_draw():
+    """Record 0 matches 1, which the ordering asks first; nobody answers until the audit has drawn this pair."""
+    run, late = audit(3), (0, 1)
+    assert run.batch(1) == [late]
+    run._patience, run._question = 0, None  # the ordering has gone on to others, and is dry
+    drawn = run.batch(len(PAIRS.listed()[1]))
+    assert run.auditing and late in drawn
+    for pair in drawn[: drawn.index(late)]:
+        run.learn(pair, False)
+    run.learn(late, True)
+    assert run.resolution.discovered == 1
+
+
 def test_the_limit_holds_side_by_side(runs=200 if NIGHTLY else 60, confidence=0.8):
     """Batches of three, answered in any order, some of them unsure: at every moment of at least 80 % of the runs no
     more is missed than the limit says. One false alarm in ten thousand is allowed."""
