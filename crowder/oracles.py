@@ -10,8 +10,8 @@ An oracle is any callable ``oracle(i, j)`` that returns a boolean. It may have t
 For an ordering that keeps contradicting answers (`crowder.beyond.noisy`), an answer may also be None, which
 means unsure, or a tuple of the answer and the worker who gave it.
 
-The oracles here can wrap one another and forward both calls: ``MajorityVote(Journal(crowd, "answers.db"), 3)`` stores
-every vote.
+The oracles here can wrap one another and forward both calls: ``MajorityVote(Journal(crowd, path), 3)`` stores every
+vote.
 """
 
 from __future__ import annotations

@@ -258,7 +258,7 @@ def test_a_journal_resumes_it_and_asks_nobody_twice(name, instance, seed):
 
     with tempfile.TemporaryDirectory() as folder:
         for oracle in [tired] * (len(instance.pairs) + 1) + [None]:
-            with crowder_tool.Journal(oracle, Path(folder) / "answers.db") as journal:
+            with crowder_tool.Journal(oracle, Path(folder) / "answers.journal") as journal:
                 ordering = kind.make(instance, seed)
                 try:
                     ordering.run(journal)

@@ -90,7 +90,7 @@ def ask_all(
     --------
     >>> import os, tempfile
     >>> from crowder_tool import Answer
-    >>> with Journal(None, os.path.join(tempfile.mkdtemp(), "answers.db")) as journal:
+    >>> with Journal(None, os.path.join(tempfile.mkdtemp(), "answers.journal")) as journal:
     ...     first = ask_all(lambda i, j: Answer((i + j) % 2 == 0, 0.9, cost=0.01), [(0, 1), (0, 2), (1, 2)], journal)
     ...     again = ask_all(lambda i, j: 1 / 0, [(2, 0)], journal)
     >>> first.answers, first.new, round(first.cost, 2), again.answers

@@ -42,7 +42,7 @@ class OwnAudited(beyond.Audited, Certificate):
         return share if self.candidates and not self.duplicates else 0.0
 
 
-class Audit(Tables, beyond.Audit):
+class Audit(Tables[OwnAudited], beyond.Audit):
     """`crowder.beyond.Audit` of an ordering whose crowd may be unsure, and may answer many questions side by side.
 
     It asks the questions of the ordering until this is dry: it found no match among a quarter as many questions as the

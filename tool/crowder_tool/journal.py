@@ -155,7 +155,7 @@ class Journal:
     >>> from crowder.oracles import Truth
     >>> from crowder.orderings import edge_ordering
     >>> similarity, crowd = [[1.0, 0.9, 0.8], [0.9, 1.0, 0.1], [0.8, 0.1, 1.0]], Truth([0, 0, 1])
-    >>> path = os.path.join(tempfile.mkdtemp(), "answers.db")
+    >>> path = os.path.join(tempfile.mkdtemp(), "answers.journal")
     >>> edge_ordering(similarity, Journal(crowd, path), rng=7).n_queries
     2
     >>> with Journal(crowd, path) as journal:  # resumed: both answers are on disk
@@ -311,7 +311,7 @@ class Journal:
         Examples
         --------
         >>> import os, tempfile
-        >>> with Journal(None, os.path.join(tempfile.mkdtemp(), "answers.db")) as journal:
+        >>> with Journal(None, os.path.join(tempfile.mkdtemp(), "answers.journal")) as journal:
         ...     print(journal.record([(0, 1, True, "ann"), (0, 1, False, "bob")]))
         ...     print(journal.record([(1, 0, True, "bob"), (1, 2, None, "bob")]))
         ...     print([vote[:4] for vote in journal.votes()])

@@ -98,7 +98,7 @@ class Urn:
         return self.draws.most(hits, hits + len(self.left) + 1, self.alpha)
 
 
-class LearnedOrdering(TableOrdering[OwnResolution]):
+class LearnedOrdering(TableOrdering):
     """Ask where a match is likely, judging by the answers so far.
 
     Parameters

@@ -7,16 +7,16 @@ of one table, so a question about them is not asked.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from crowder import checks
 from crowder.engine import ASKED, Knowledge, learn, settled
-from crowder.orderings import Ordering
+from crowder.orderings import Ordering, R
 from crowder.pairs import Candidates, unpack
 from crowder.resolution import Resolution
 
@@ -85,7 +85,7 @@ class Certificate(OwnResolution):
         return tuple(words for words, applies in conditions.items() if applies)
 
 
-class Tables(Ordering):
+class Tables(Ordering[R]):
     """What the tables of candidates imply is learned with each match: the new cluster differs from every other that has
     a record of one of its tables, as far as candidate pairs lead there. So whatever looks at what is known need not
     know of tables.
@@ -96,6 +96,10 @@ class Tables(Ordering):
         Pairs i < j answered *same* though their clusters have records of one table. Such an answer changes no cluster;
         it shows that a table has duplicates.
     """
+
+    if TYPE_CHECKING:  # the crowd may be unsure
+
+        def run(self, oracle: Callable[[int, int], bool | None]) -> R: ...
 
     def _begin(self, pairs: Candidates) -> None:
         super()._begin(pairs)
@@ -157,7 +161,7 @@ class Tables(Ordering):
             self._knowledge.count[ASKED] -= 1
 
 
-class TableOrdering(Tables):
+class TableOrdering(Tables[OwnResolution]):
     """An ordering whose candidates may have tables, and whose crowd may be unsure.
 
     A pair about which somebody is unsure (None) stays open, and is not asked about again.

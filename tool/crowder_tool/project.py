@@ -2,7 +2,7 @@
 
 ``my.csv`` has its project in ``my.crowder``: ``project.json`` (settings, and checksums of what follows), ``keys.json``
 (the number of every record that was ever there, see `crowder_tool.keys`), ``records-1.csv`` (a copy of the file as it
-was at the last `start`; of two files also ``records-2.csv``), ``answers.db`` (a `crowder_tool.Journal` about these
+was at the last `start`; of two files also ``records-2.csv``), ``answers.journal`` (a `crowder_tool.Journal` about these
 numbers: one vote for each worker and pair, the latest counts; and which questions somebody has), ``candidates.npz``
 (the candidate pairs, and what compares them), ``audit.json`` (what an audit has drawn), ``clusters.json`` (numbers of
 clusters), sheets and clusters. Who may not read ``my.csv`` may read none of them.
@@ -52,7 +52,7 @@ LATELY, ALIKE = 100, 0.8
 DEFAULTS: dict[str, Any] = {"id": None, "fields": None, "sep": ",", "encoding": "utf-8", "scores": None,
                             "neighbours": 20, "identical": "ask", "price": 0.05, "duplicates": []}  # fmt: skip
 TABLE, SEED = "(file)", 0  # the column that names the table of each of two files; of what is drawn at random
-REMOVE = "remove it: the answers are in answers.db, and stay"
+REMOVE = "remove it: the answers are in answers.journal, and stay"
 RESTORE = "restore it, since it says which records the answers are about; or, to begin without answers, remove"
 
 # --- made --------------------------------------------------------------------------------------------------------
@@ -96,7 +96,7 @@ def make_project(csv: Sequence[str | os.PathLike[str]], **changes: Any) -> tuple
     written = {copy.name: content for copy, content in zip(_copies(folder, paths), contents, strict=True)}
     written["candidates.npz"] = _candidates(folder, records, settings, paths)
     folder.mkdir(exist_ok=True)
-    with Journal(None, folder / "answers.db", like=paths[0]) as journal:
+    with Journal(None, folder / "answers.journal", like=paths[0]) as journal:
         journal.record([])  # so that the first answer does not find that it cannot be written
         name = journal.id
     # What they are last: until then, a project that is written half is refused. Keys are only added.
@@ -124,7 +124,7 @@ def _known(folder: Path) -> tuple[keys.Keys, list[int]]:
     kept = _loaded(folder / "keys.json", f"{RESTORE} {folder}")
     found = keys.Keys(kept.get("columns", []), [name and (name[0], name[1]) for name in kept.get("names", [])],
                       kept.get("texts", {}))  # fmt: skip
-    if not (answers := folder / "answers.db").exists():
+    if not (answers := folder / "answers.journal").exists():
         return found, []
     with Journal(None, answers) as journal:
         asked = sorted({record for vote in journal.votes() for record in vote[:2]})
@@ -267,7 +267,7 @@ class Project:
         self._place = {number: place for place, number in enumerate(self._numbers)}
         #: What an audit is bound to: the candidates, and which records they are of.
         self.key = _digest(json.dumps([self._digests["candidates.npz"], self._numbers]).encode())
-        answers = self.folder / "answers.db"
+        answers = self.folder / "answers.journal"
         if not answers.exists() or self.journal.id != about["journal"]:
             raise ValueError(f"{answers} is gone, or is that of another project: restore it; or, to begin without "
                              f"answers, remove {folder}")  # fmt: skip
@@ -275,7 +275,7 @@ class Project:
     @cached_property
     def journal(self) -> Journal:
         """The answers, about the numbers of the records; nobody is asked through it."""
-        return Journal(None, self.folder / "answers.db")
+        return Journal(None, self.folder / "answers.journal")
 
     def _content(self, path: Path) -> bytes:
         """A file that `start` has written, as it was."""

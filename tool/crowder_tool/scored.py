@@ -11,7 +11,7 @@ import pandas as pd
 
 from crowder import checks
 from crowder.orderings import EdgeOrdering, Ordering
-from crowder.resolution import Resolution, by_first_record
+from crowder.resolution import by_first_record
 from crowder.similarity import groups
 from crowder_tool.candidates import TableCandidates
 from crowder_tool.orderings import TableOrdering
@@ -130,7 +130,7 @@ def from_pairs(frame: pd.DataFrame, *, one_to_one: bool = False) -> ScoredPairs:
     return ScoredPairs(ids, pairs, tables if sources or one_to_one else None)
 
 
-class ScoredOrdering(TableOrdering[Resolution], EdgeOrdering):
+class ScoredOrdering(TableOrdering, EdgeOrdering):
     """Edge ordering of scored pairs: by falling score, unless earlier answers or the tables imply the answer.
 
     Where two records of one table never match, a question in thirty tries that out: it is about the most similar pair

@@ -44,7 +44,7 @@ def run(folder: Path):
         time.sleep(0.001)
         return bool(LABELS[i] == LABELS[j])
 
-    with crowder_tool.Journal(crowd, folder / "answers.db") as stored:
+    with crowder_tool.Journal(crowd, folder / "answers.journal") as stored:
         return cr.edge_ordering(SIMILARITY, stored, rng=5)
 
 
@@ -73,8 +73,10 @@ def kill(folder: str, runs: str, deaths: str, within: str) -> None:
         for death in range(int(deaths)):
             time.sleep(moments.uniform(0, float(within)))
             end(running.pop(moments.randrange(2)))
-            if (place / "answers.db").exists():
-                found.append({"stored": [vote[:2] for vote in read(place / "answers.db")], "noted": len(log(place))})
+            if (place / "answers.journal").exists():
+                found.append(
+                    {"stored": [vote[:2] for vote in read(place / "answers.journal")], "noted": len(log(place))}
+                )
             if death < int(deaths) - 1:
                 running.append(start(place))
         for child in running:

@@ -22,7 +22,7 @@ TRUE = {(i, j): bool(LABELS[i] == LABELS[j]) for i, j in PAIRS}
 
 @pytest.fixture
 def journal(tmp_path):
-    with Journal(None, tmp_path / "answers.db") as journal:
+    with Journal(None, tmp_path / "answers.journal") as journal:
         yield journal
 
 
@@ -147,7 +147,7 @@ RUN = """if True:
 @pytest.mark.parametrize(("how", "twice"), [("SIGKILL", 6), ("SIGINT", 0)])
 def test_killed_or_interrupted_it_goes_on_where_it_was(how, twice, tmp_path):
     """Killed, what was out is asked again, at most as many as are out at once; interrupted, it keeps what was out."""
-    path, log = tmp_path / "answers.db", tmp_path / "asked"
+    path, log = tmp_path / "answers.journal", tmp_path / "asked"
     child = subprocess.Popen(
         [sys.executable, "-c", RUN, path, log, "0.3"],  # slow enough not to end before the signal comes
         stderr=subprocess.DEVNULL,

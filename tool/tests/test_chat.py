@@ -90,7 +90,7 @@ def http(body, length):
 
 @pytest.fixture
 def journal(tmp_path):
-    with Journal(None, tmp_path / "answers.db") as journal:
+    with Journal(None, tmp_path / "answers.journal") as journal:
         yield journal
 
 

@@ -61,7 +61,7 @@ class Journals(RuleBasedStateMachine):
     @initialize()
     def begin(self):
         self.folder = Path(tempfile.mkdtemp())
-        self.path, self.entries, self.costs, self.now = self.folder / "answers.db", 0, [0.0], 1000.0
+        self.path, self.entries, self.costs, self.now = self.folder / "answers.journal", 0, [0.0], 1000.0
         self.expected, self.leases = {}, {}
         self.patch = pytest.MonkeyPatch()
         self.patch.setattr(module.time, "time", lambda: self.now)
@@ -158,7 +158,7 @@ class Journals(RuleBasedStateMachine):
     def open_again(self, which):
         (journal := self.journals[which]).close()
         for use in (lambda: journal(8, 9), lambda: journal.record([(0, 1, True, None)]), journal.votes):
-            with pytest.raises(ValueError, match=r"answers\.db is closed"):
+            with pytest.raises(ValueError, match=r"answers\.journal is closed"):
                 use()
         self.journals[which] = Journal(None, self.path)
 
@@ -183,7 +183,9 @@ class Journals(RuleBasedStateMachine):
             elif how == "a folder":
                 self.path.mkdir()
         else:
-            (other := Journal(None, self.folder / "other.db")).record([(0, k, None, "c" * 99) for k in range(1, 99)])
+            (other := Journal(None, self.folder / "other.journal")).record(
+                [(0, k, None, "c" * 99) for k in range(1, 99)]
+            )
             other = Path(other.path).read_bytes()
             self.path.write_bytes({"another": other, "a copy from before": self.contents[0], "empty": b""}[how])
         if self.path.exists() and self.path.is_file() and self.path.read_bytes() == content and how != "replaced":
@@ -259,7 +261,7 @@ def test_processes_that_are_killed_lose_no_answer_and_pay_for_none_twice(runs, d
 def test_answers_are_on_the_disk_before_they_are_handed_on(tmp_path, flushing, monkeypatch):
     """Each line is flushed before its end is written, and its end before the answer is returned."""
     flushed = []
-    with Journal(Crowd(), path := tmp_path / "answers.db") as journal:
+    with Journal(Crowd(), path := tmp_path / "answers.journal") as journal:
         monkeypatch.setattr(files, "flush", flushing)
         monkeypatch.setattr(files.os, "fsync", lambda file: flushed.append(path.read_bytes()))
         for k in (1, 2):
@@ -274,7 +276,7 @@ def test_a_paid_answer_has_its_room_on_a_full_disk_and_then_nobody_is_asked(tmp_
     """From the second question on the file may not grow: it, and those that there is room for, are written."""
     import resource  # which Windows does not have
 
-    path, limit = tmp_path / "answers.db", resource.getrlimit(resource.RLIMIT_FSIZE)
+    path, limit = tmp_path / "answers.journal", resource.getrlimit(resource.RLIMIT_FSIZE)
     pairs = [(i, j) for j in range(60) for i in range(j)]
 
     def crowd(i, j):
@@ -302,7 +304,7 @@ def test_an_answer_that_finds_no_room_is_told_whole(room, tmp_path):
     """Its room is gone, as in a copy without blanks, and the file cannot grow, or by a part of the answer alone."""
     import resource  # which Windows does not have
 
-    limit, path = resource.getrlimit(resource.RLIMIT_FSIZE), tmp_path / "answers.db"
+    limit, path = resource.getrlimit(resource.RLIMIT_FSIZE), tmp_path / "answers.journal"
 
     def crowd(i, j):
         os.truncate(path, len(path.read_bytes().rstrip(b" ")))
@@ -327,7 +329,7 @@ def test_an_answer_that_finds_no_room_is_told_whole(room, tmp_path):
     (b"x", "is not a journal"),
 ])  # fmt: skip
 def test_a_file_that_is_no_journal_is_told_and_left_alone(content, message, tmp_path):
-    (path := tmp_path / "answers.db").write_bytes(content)
+    (path := tmp_path / "answers.journal").write_bytes(content)
     with pytest.raises(ValueError, match=message):
         Journal(Crowd(), path)
     assert path.read_bytes() == content
@@ -335,16 +337,20 @@ def test_a_file_that_is_no_journal_is_told_and_left_alone(content, message, tmp_
 
 def test_a_journal_that_is_a_link_has_one_name_and_is_as_private_as_its_records(tmp_path):
     (tmp_path / "my.csv").touch(0o600)
-    (tmp_path / "link.db").symlink_to(path := tmp_path / "answers.db")
+    (tmp_path / "link.journal").symlink_to(path := tmp_path / "answers.journal")
     with Journal(crowd := Crowd(), path, like=tmp_path / "my.csv") as journal:
-        with Journal(crowd, tmp_path / "link.db") as other:
+        with Journal(crowd, tmp_path / "link.journal") as other:
             assert journal.path == other.path == str(path.resolve()) and journal(0, 1) is other(0, 1)
-    assert {name.name for name in tmp_path.glob("a*")} == {"answers.db", "answers.db-lock", "answers.db-asking"}
+    assert {name.name for name in tmp_path.glob("a*")} == {
+        "answers.journal",
+        "answers.journal-lock",
+        "answers.journal-asking",
+    }
     assert len(crowd.asked) == 1 and not any(path.stat().st_mode & 0o077 for path in tmp_path.iterdir())
 
 
 def test_places_where_no_file_can_be_are_named_and_no_folder_is_made(tmp_path):
-    for path in (tmp_path / "missing" / "answers.db", tmp_path):
+    for path in (tmp_path / "missing" / "answers.journal", tmp_path):
         with pytest.raises(OSError, match=f"{tmp_path}"):
             Journal(None, path)
     assert not (tmp_path / "missing").exists()
@@ -370,7 +376,7 @@ READ_ONLY = """if True:
 @UNIX
 def test_answers_can_be_read_where_nothing_can_be_written_and_nobody_is_asked_in_vain():
     with tempfile.TemporaryDirectory() as folder:
-        with Journal(Crowd(), path := Path(folder) / "answers.db") as journal:
+        with Journal(Crowd(), path := Path(folder) / "answers.journal") as journal:
             journal(0, 1)
         for name in Path(folder).iterdir():
             name.chmod(0o444)
@@ -408,7 +414,7 @@ class Clock:
 def test_who_waits_for_a_stopped_process_is_told_and_gives_up_and_who_reads_does_not_wait(
     how, tmp_path, monkeypatch, caplog
 ):
-    with Journal(None, path := tmp_path / "answers.db") as journal:
+    with Journal(None, path := tmp_path / "answers.journal") as journal:
         journal.record([(0, 1, True, "ann")])
     child = subprocess.Popen([sys.executable, "-c", WAIT + HOLDERS[how], path], stdout=subprocess.PIPE, text=True)
     try:
@@ -434,7 +440,7 @@ def test_who_waits_for_a_stopped_process_is_told_and_gives_up_and_who_reads_does
 def test_who_waits_has_patience_with_who_writes(tmp_path, monkeypatch):
     """The other process takes longer than the limit, but no pause between its answers does."""
     monkeypatch.setattr(module, "PATIENCE", 0.5)
-    with Journal(None, tmp_path / "answers.db") as one, Journal(None, one.path) as other:
+    with Journal(None, tmp_path / "answers.journal") as one, Journal(None, one.path) as other:
         begun = threading.Event()
 
         def busy():
@@ -461,7 +467,7 @@ def test_who_comes_to_an_open_question_waits_for_its_answer(tmp_path):
         assert answered.wait(60)
         return True
 
-    with Journal(slow, tmp_path / "answers.db") as journal:
+    with Journal(slow, tmp_path / "answers.journal") as journal:
         threads = [threading.Thread(target=journal, args=pair, daemon=True) for pair in [(0, 1), (1, 0)]]
         threads[0].start()
         assert thinking.wait(60)
@@ -487,13 +493,13 @@ OF_TWO = TableCandidates(40, True, _values=SIMILARITY, tables=np.arange(40) // 2
     (OF_TWO, "tables"),
 ])  # fmt: skip
 def test_a_journal_of_other_records_is_refused_before_anything_is_asked(similarity, message, tmp_path):
-    with pytest.raises(InterruptedError), Journal(Crowd(patience=5), tmp_path / "answers.db") as journal:
+    with pytest.raises(InterruptedError), Journal(Crowd(patience=5), tmp_path / "answers.journal") as journal:
         cr.edge_ordering(SIMILARITY, journal, rng=5)
-    with Journal(crowd := Crowd(), tmp_path / "answers.db") as journal:
+    with Journal(crowd := Crowd(), tmp_path / "answers.journal") as journal:
         with pytest.raises(ValueError, match=f"journal of other records: .*{message}"):
             cr.edge_ordering(similarity, journal, rng=5)
         assert crowd.asked == [] and len(journal.votes()) == 5
-    with Journal(Crowd(), tmp_path / "answers.db") as journal:  # other forms are of the same records
+    with Journal(Crowd(), tmp_path / "answers.journal") as journal:  # other forms are of the same records
         plain = cr.edge_ordering(SIMILARITY, journal, rng=5)
         stored = sparse.coo_matrix((SIMILARITY, np.triu_indices(40, 1)), shape=(40, 40))
         for form in (squareform(SIMILARITY) + np.eye(40), stored):
@@ -510,9 +516,9 @@ def test_a_journal_of_other_records_is_refused_before_anything_is_asked(similari
     (Answer(True, worker="a\ud800"), (True, r"a\ud800", None, 0)),  # a name that UTF-8 does not have
 ])  # fmt: skip
 def test_forms_of_an_answer(said, stored, tmp_path):
-    with Journal(lambda i, j: said, tmp_path / "answers.db") as journal:
+    with Journal(lambda i, j: said, tmp_path / "answers.journal") as journal:
         journal.vote(np.int64(4), np.int32(3), 0)
-    assert read(tmp_path / "answers.db") == [(3, 4, *stored, 1, 1, False)]
+    assert read(tmp_path / "answers.journal") == [(3, 4, *stored, 1, 1, False)]
 
 
 class Mute:
@@ -537,7 +543,7 @@ def test_an_answer_of_a_wrong_form_is_charged_and_told_with_the_crowd(said, cost
         return Answer(True, cost=0.75) if (i, j) == (0, 1) else said
 
     cost, words = 0.75 if cost is None else cost, "something of type Mute" if isinstance(said, Mute) else repr(said)
-    with Journal(some_crowd, tmp_path / "answers.db") as journal:
+    with Journal(some_crowd, tmp_path / "answers.journal") as journal:
         journal(0, 1)
         with pytest.raises((TypeError, ValueError), match=r"(?s)the answer to \(0, 2\)") as error:
             journal(0, 2)
@@ -548,7 +554,7 @@ def test_an_answer_of_a_wrong_form_is_charged_and_told_with_the_crowd(said, cost
 
 
 def test_records_and_numbers_that_cannot_be_kept_are_refused_before_anybody_is_asked(tmp_path):
-    with Journal(crowd := Crowd(), tmp_path / "answers.db") as journal:
+    with Journal(crowd := Crowd(), tmp_path / "answers.journal") as journal:
         for pair in ((0, 2**63), (2**31 - 1, 0)):  # records are counted in 31 bits
             for use in (lambda: journal(*pair), lambda: journal.record([(*pair, True, None)]),  # noqa: B023
                         lambda: ask_all(crowd, [(0, 1), pair], journal)):  # noqa: B023 # fmt: skip
@@ -571,7 +577,7 @@ def test_records_and_numbers_that_cannot_be_kept_are_refused_before_anybody_is_a
     ([(3, 4, True, "ann")], [(0, 9, "bob"), (0, 2, 5)], TypeError, "worker of the vote to take back must be text"),
 ])  # fmt: skip
 def test_votes_are_recorded_by_all_or_not_at_all(bad, gone, error, message, tmp_path):
-    with Journal(None, tmp_path / "answers.db") as journal:
+    with Journal(None, tmp_path / "answers.journal") as journal:
         journal.begin(cr.EdgeOrdering(SIMILARITY, rng=5))
         journal.record([(0, 9, True, "bob")])
         with pytest.raises(error, match=message):

@@ -259,14 +259,14 @@ def test_other_changes_are_refused_and_the_project_goes_on_with_its_copy(made, m
 
 def test_a_journal_that_is_gone_or_of_another_project_is_told(made, my, tmp_path):
     made.record(ANN)
-    (answers := made.folder / "answers.db").rename(tmp_path / "kept.db")
+    (answers := made.folder / "answers.journal").rename(tmp_path / "kept.journal")
     for other in (False, True):
         if other:
             Journal(None, answers).close()
         for opening in (lambda: Project(made.folder), lambda: started(my)):
-            with pytest.raises(ValueError, match=r"answers.db is gone, or is that of another project: restore it"):
+            with pytest.raises(ValueError, match=r"answers.journal is gone, or is that of another project: restore it"):
                 opening()
-    (tmp_path / "kept.db").replace(answers)
+    (tmp_path / "kept.journal").replace(answers)
     assert votes(Project(made.folder)) == [(0, 1, True, "ann")]
 
 
@@ -282,7 +282,9 @@ def test_a_damaged_file_is_told_and_the_answers_stay(made, my, name, use):
     flipped = bytes([*content[:-9], content[-9] ^ 1, *content[-8:]])
     for damaged in (b"", b"{}", b"[]", b"7", b'{"settings": {}}', content[:-1], flipped, b"\xff", b"[" * 100_000):
         path.write_bytes(damaged)
-        with pytest.raises(ValueError, match=rf"{name} is damaged; remove it: the answers are in answers.db, and stay"):
+        with pytest.raises(
+            ValueError, match=rf"{name} is damaged; remove it: the answers are in answers.journal, and stay"
+        ):
             use(made)
     path.unlink()
     assert votes(started(my)) == [(0, 1, True, "ann")] and use(made)
@@ -358,7 +360,9 @@ def test_each_worker_has_one_vote_and_a_sheet_handed_in_again_replaces_it(made, 
     assert sorted(votes(Project(made.folder))) == said
     with pytest.raises(ValueError, match="row 3, column 'id_b': the identifier must be that of a record, not 'z'"):
         made.receive([ann, sheet(tmp_path / "bad.csv", ["c,d,yes,", "a,z,yes,"])])
-    with Journal(None, made.folder / "answers.db") as journal:  # nor has the good sheet been taken; a program may add
+    with Journal(
+        None, made.folder / "answers.journal"
+    ) as journal:  # nor has the good sheet been taken; a program may add
         journal.record([(2, 3, True, "by program")])
     assert sorted(votes(Project(made.folder))) == [*said[:2], (2, 3, True, "by program"), said[2]]
 
