@@ -191,6 +191,10 @@ class TableOrdering(Tables[OwnResolution]):
     def _learn(self, i: int, j: int, same: bool) -> None:
         super()._learn(i, j, same)
         self._try(packed(i, j))
+        if self._runners_up:  # those between two clusters that an answer was about need no other
+            codes, known = np.array([*self._runners_up]), self._knowledge
+            answered = np.isin(_clusters_of(known, codes), _clusters_of(known, known.asked[: self.n_queries]))
+            self._runners_up.difference_update(codes[answered].tolist())
 
     def _try(self, code: int) -> None:
         self._tried += code in self._runners_up
@@ -209,7 +213,9 @@ class TableOrdering(Tables[OwnResolution]):
     def _runners(self, most: int) -> list[tuple[int, int]]:
         codes = np.array(sorted(self._runners_up), np.int64)
         likely = self._likely(np.searchsorted(self._candidates.listed()[1], codes))
-        return [unpack(code) for code in codes[np.argsort(-likely, kind="stable")][: max(0, most)].tolist()]
+        codes = codes[np.argsort(-likely, kind="stable")]
+        first = np.sort(np.unique(_clusters_of(self._knowledge, codes), return_index=True)[1])
+        return [unpack(code) for code in codes[first[: max(0, most)]].tolist()]
 
     def _likely(self, at: np.ndarray) -> np.ndarray:
         """How likely the candidate pairs at these places match."""
@@ -225,6 +231,12 @@ class TableOrdering(Tables[OwnResolution]):
 def packed(i: int, j: int) -> int:
     """A pair, in either order, as one number."""
     return min(i, j) << 32 | max(i, j)
+
+
+def _clusters_of(known: Knowledge, codes: np.ndarray) -> np.ndarray:
+    """The two clusters of each pair, packed as pairs are."""
+    ends = np.sort(known.component.astype(np.int64)[np.array(unpack(codes))], axis=0)
+    return ends[0] << 32 | ends[1]
 
 
 def _cluster(known: Knowledge, record: int) -> Iterator[int]:

@@ -1,6 +1,7 @@
 """Tables without duplicates, held against the enumeration of all partitions of a few records; and unsure workers."""
 
 import copy
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -163,21 +164,25 @@ def test_a_yes_about_a_runner_up_counts_for_no_recall():
     assert isinstance(again, OwnResolution) and again.duplicates == found.duplicates == [(0, 3)]
 
 
-def test_runners_up_are_few_until_nothing_else_is_to_ask_and_each_is_asked_once():
-    """Of 60 people with a record in each file, every match excludes candidates. `settled` says what is asked for."""
-    records = people([2] * 60 + [1] * 30, mistakes=2, rng=5)
-    second = records.duplicated("label")
-    records = records.assign(file=np.where(second, "b", "a"))
-    ordering, crowd, tried, early = learned(records), cr.Truth(records["label"]), [], True
-    while (pair := ordering.ask()) is not None:
-        assert not ordering.settled(*pair)
-        if ordering._is_apart(*pair):
-            tried.append(frozenset(pair))
-            early &= len(tried) <= ordering.n_queries // RUNNERS_UP + 1 or not ordering._from_queue(1)
-        ordering.tell(pair, crowd(*pair))
-    matches = ordering.resolution.n_matches
-    assert early and len(set(tried)) == len(tried) and 30 < len(tried) <= matches
-    assert ordering.duplicates == [] and all(ordering.settled(*pair) for pair in map(tuple, tried))
+def test_runners_up_are_few_until_nothing_else_is_to_ask_and_no_answer_implies_one():
+    """Of 60 people with a record in each of two or three files, every match excludes candidates. Without its tables,
+    an ordering that is told the same answers has none of the questions settled, nor two with the same clusters."""
+    records = people([3] * 30 + [2] * 30 + [1] * 20, mistakes=2, rng=5)
+    records = records.assign(file=np.array([*"abc"])[records.groupby("label").cumcount()])
+    near, crowd, tried, early = nearest_pairs(records, table="file"), cr.Truth(records["label"]), 0, True
+    ordering, plain = learned(records, pairs=near), ScoredOrdering(replace(near, tables=None), rng=7)
+    while pairs := ordering.batch(5):
+        asked = plain.resolution.clusters[np.sort(pairs, axis=1)]
+        assert len(np.unique(np.sort(asked, axis=1), axis=0)) == len(pairs)
+        for pair in pairs:
+            assert not ordering.settled(*pair) and not plain.settled(*pair)
+        tried += sum(ordering._is_apart(*pair) for pair in pairs)
+        early &= tried <= ordering.n_queries // RUNNERS_UP + 1 or len(ordering._from_queue(5)) < 5
+        for pair in pairs:
+            ordering.learn(pair, crowd(*pair))
+            plain.learn(pair, crowd(*pair))
+    assert early and 30 < tried <= ordering.resolution.n_matches and ordering.duplicates == []
+    assert all(ordering.settled(*pair) for pair in near.pairs.tolist())
 
 
 def test_an_unsure_answer_about_a_runner_up_is_an_answer():
