@@ -90,7 +90,7 @@ class Audit(Tables[OwnAudited], beyond.Audit):
         if (pair := self.next_question()) is None or self.auditing:
             return self.draws(n)
         several = self.ordering.batch(n) if hasattr(self.ordering, "batch") else [pair]
-        chosen = [pair for pair in several if not self._settled(*pair)]
+        chosen = [pair for pair in several if not self._settled(*pair)] or [pair]
         self._handed_out |= {packed(*pair) for pair in chosen}
         return chosen
 
@@ -113,7 +113,8 @@ class Audit(Tables[OwnAudited], beyond.Audit):
         """
         code = packed(*self._two(pair))
         # Once the audit has begun, the answer may have been given because the pair was drawn.
-        asked = code in self._runners_up or (code in self._handed_out and not self._auditing)
+        ours = code in self._handed_out and (same is None or not self._auditing)
+        asked = ours or code in self._runners_up
         if not (same is None and asked):
             super().learn(pair, same)  # type: ignore[arg-type]
         if asked:

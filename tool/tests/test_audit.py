@@ -136,8 +136,10 @@ def test_a_draw_is_used_after_those_before_it_and_handed_out_until_it_has_an_ans
     assert run.resolution.audited == 6
 
 
-def test_a_question_of_the_ordering_that_is_drawn_before_it_has_an_answer_is_a_draw():
-    """Record 0 matches 1, which the ordering asks first; nobody answers until the audit has drawn this pair."""
+@pytest.mark.parametrize("first", [True, None])
+def test_a_question_of_the_ordering_that_is_drawn_before_it_has_an_answer_is_a_draw(first):
+    """Record 0 matches 1, which the ordering asks first; nobody answers until the audit has drawn this pair. If that is
+    unsure, it was about the ordering's question, and somebody else is asked about the draw."""
     run, late = audit(3), (0, 1)
     assert run.batch(1) == [late]
     run._patience, run._question = 0, None  # the ordering has gone on to others, and is dry
@@ -145,8 +147,21 @@ def test_a_question_of_the_ordering_that_is_drawn_before_it_has_an_answer_is_a_d
     assert run.auditing and late in drawn
     for pair in drawn[: drawn.index(late)]:
         run.learn(pair, False)
+    run.learn(late, first)
+    assert first or run.batch(1) == [late]
     run.learn(late, True)
     assert run.resolution.discovered == 1
+
+
+def test_a_run_goes_on_where_all_that_the_ordering_asks_next_has_answers_from_elsewhere():
+    ordering = LearnedOrdering(people([2] * 6, rng=1), rng=7)
+    run = Audit(ordering, rng=7)
+    first, *others = run.batch(4)
+    for pair in others:
+        run._handed_out.clear()
+        run.learn(pair, False)
+    ordering.batch = lambda n: others
+    assert run.batch(3) == [first]
 
 
 def test_the_limit_holds_side_by_side(runs=200 if NIGHTLY else 60, confidence=0.8):
