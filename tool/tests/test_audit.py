@@ -77,11 +77,10 @@ def test_the_limit_holds_while_the_ordering_goes_on_in_between(runs=120 if NIGHT
     assert wrong <= binom.ppf(1 - 1e-4, runs, 1 - confidence)
 
 
-@pytest.mark.parametrize("found", [1, 10])
-def test_at_least_so_many_answers_are_needed_if_they_find_no_match(found):
-    """Of a hundred records `found` pairs match and are known; the audit finds none more."""
+def test_at_least_so_many_answers_are_needed_if_they_find_no_match():
+    """Of a hundred records ten pairs match and are known; the audit finds none more."""
     pairs = candidates(np.zeros(100 * 99 // 2))
-    before, since, drawn = [((2 * k, 2 * k + 1), True) for k in range(found)], [], []
+    before, since, drawn = [((2 * k, 2 * k + 1), True) for k in range(10)], [], []
     run = ReplayedAudit(pairs, before, since, drawn, recall=0.9, rng=1)
     expected = run.least()
     while chosen := run.draws(300):
@@ -134,6 +133,16 @@ def test_a_draw_is_used_after_those_before_it_and_handed_out_until_it_has_an_ans
     assert run.resolution.audited == 0 and run.batch(2)[0] == first
     run.learn(first, False)
     assert run.resolution.audited == 6
+
+
+def test_unsure_leaves_a_question_of_the_ordering_open_but_no_pair_that_was_drawn():
+    run = audit(1)
+    while (pair := run.ask()) and not run.auditing:
+        run.tell(pair, None)
+        assert run.ask() != pair
+    with pytest.raises(TypeError, match=r"not None \(unsure\): ask somebody else"):
+        run.tell(pair, None)
+    assert run.ask() == pair and run.run(cr.Truth(LABELS)).certified >= 0.95
 
 
 @pytest.mark.parametrize("first", [True, None])

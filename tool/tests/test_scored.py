@@ -102,7 +102,6 @@ def test_no_pairs():
 
 
 @pytest.mark.parametrize("change, settings, message", [
-    ({"score": [0.9, np.nan, 0.1]}, {}, "score in row 1 must be in [0, 1], not nan; pass probabilities"),
     ({"score": ["0.9", 0.5 + 1j, 0.1]}, {}, "score in row 1 must be in [0, 1], not (0.5+1j); pass probabilities"),
     ({"score": list("xyz")}, {}, "score in row 0 must be in [0, 1], not x; pass probabilities"),
     ({"score": [0.9, 7.2, 0.1]}, {}, "score in row 1 must be in [0, 1], not 7.2; pass probabilities (of splink,"),
@@ -116,10 +115,3 @@ def test_values_refused(change, settings, message):
     with pytest.raises(ValueError) as caught:
         from_pairs(FRAME.assign(**change), **settings)
     assert str(caught.value).startswith(message)
-
-
-def test_types_refused():
-    with pytest.raises(TypeError, match=r"frame must be a DataFrame, as of pandas.read_csv, not 'pairs.csv'"):
-        from_pairs("pairs.csv")
-    with pytest.raises(TypeError, match="one_to_one must be True or False"):
-        from_pairs(FRAME, one_to_one="no")
