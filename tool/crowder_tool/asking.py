@@ -69,7 +69,8 @@ def ask_all(
         A question is asked again up to three times if the crowd fails, after one second, two and four, or later if the
         crowd says so; where it does and others were answered meanwhile, this does not count. A pair whose answers all
         failed is still open, as are those after the cap, after a failure that ends the run, after five equal refusals
-        in a row, or after as many other failures in a row as questions are out, at least three. Ask again later, also
+        in a row, or after as many other failures in a row as questions are out, at least three; and, with a cap, after
+        a failure of unknown cost before anything has had one. Ask again later, also
         after an interrupt: what was answered is not asked again. (An interrupt waits for the answers that are out; a
         second one does not, and they are asked for again.)
 
@@ -115,12 +116,8 @@ def ask_all(
             raise Failed(attempt.words, ends="pair")
         try:
             said = call(crowd, *attempt.pair, 0)
-        except Failed as failure:
-            journal.charge(failure.cost, str(failure))
-            raise
-        except Exception as error:  # nobody knows what it cost
-            journal.charge(None, words := f"{type(error).__name__}: {error}")
-            raise Failed(words) from error
+        except Exception as error:
+            raise journal.failed(error) from None
         return journal.take(attempt.key, said, crowd)
 
     def collect() -> None:
@@ -145,7 +142,8 @@ def ask_all(
         if failure.ends == "pair":
             before, refusal = refusal, IDENTIFIER.sub("", words)
             equal = equal + 1 if refusal == before else 1
-        if failure.ends == "run" or equal == EQUAL:
+        unpriced = cap is not None and failure.cost is None and not journal.costs()[1]
+        if failure.ends == "run" or equal == EQUAL or unpriced:
             ended = ended or words
             stop.set()
         after = max(min(PAUSE * 2.0 ** min(attempt.failed, 99), LONGEST), failure.after)

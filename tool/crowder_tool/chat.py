@@ -35,7 +35,7 @@ LOOKED_AT, SHOWN = 20_000, 300
 SAYS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False,
         "null": None, "none": None, "unsure": None}  # fmt: skip
 #: What a server says if every question would fail like this, and if only this one does, whatever the status is.
-ALWAYS = r"model\W?_?not\W?_?found|model\b.*(does not exist|not found)|invalid_api_key|insufficient_quota"
+ALWAYS = r"model\W?_?not\W?_?found|model\b.{0,200}(does not exist|not found)|invalid_api_key|insufficient_quota"
 TOO_LONG = r"context.{0,30}(length|size|window)|too (long|large)\b"
 #: "Try again in 1m2.5s", and the seconds of a unit.
 AGAIN = re.compile(r"(?:again|retry) (?:in|after) ((?:\d+(?:\.\d+)?\s*(?:ms|milli|s|m|h)[a-z]*\s*)+)", re.I)
@@ -132,8 +132,8 @@ def chat_crowd(
         fine, cost = response.is_success and not (isinstance(reply, dict) and reply.get("error")), cost_of(reply, price)
         if fine and (read := read_reply(reply)):
             return Answer(*read, cost)
-        words = " ".join((text if reply is None else _words(reply)).split())[:SHOWN]
-        words = words.replace(key, "(key)") if key else words
+        words = " ".join((text if reply is None else _words(reply)).split())
+        words = (words.replace(key, "(key)") if key else words)[:SHOWN]
         if fine:
             raise Failed(f"{host}: the reply cannot be read: {words}", cost=cost or None)
         after, ends = _seconds(response.headers, text[:LOOKED_AT]), _ends(response, text)
@@ -182,13 +182,13 @@ def _seconds(headers: httpx.Headers, text: str) -> float:
     found, after = [0.0], headers.get("retry-after", "").strip()
     for each, unit in ((after, 1.0), (headers.get("retry-after-ms", "").strip(), 0.001)):
         if re.fullmatch(r"\d+(\.\d+)?", each):
-            found.append(min(float(each) * unit, 1e9))
+            found.append(float(each) * unit)
     with suppress(ValueError, TypeError, OverflowError):
         found.append(parsedate_to_datetime(after).timestamp() - time.time())
     if said := AGAIN.search(text):
         parts = re.findall(r"([\d.]+)\s*(ms|milli|s|m|h)", said[1].lower())
         found.append(sum(float(number) * UNITS[unit] for number, unit in parts))
-    return max(found)
+    return min(max(found), 1e9)
 
 
 def _ends(response: httpx.Response, text: str) -> str:

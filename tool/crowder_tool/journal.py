@@ -37,6 +37,8 @@ __all__ = ["Answer", "Failed", "Journal", "Pair", "Vote", "call", "ordered", "ro
 
 #: Seconds that another process may hold the journal and write nothing, before a warning and before an error.
 TOLD, PATIENCE = 10.0, 60.0
+#: Seconds within which two changes of a file may have the same time: milliseconds on Linux, two seconds on a stick.
+STAMP = 3.0
 #: Bytes by which the file grows for answers to come, and most characters of what a crowd says in a message.
 ROOM, SHOWN = 1 << 16, 500
 
@@ -207,8 +209,8 @@ class Journal:
                     self.ready()
                     try:
                         said = call(self._oracle, i, j, number)
-                    except Failed as failure:
-                        self.charge(failure.cost, str(failure))
+                    except Exception as error:
+                        self.failed(error)
                         raise
                     found = self.take(pair, said, self._oracle)
         return found.same if found.worker is None else (found.same, found.worker)
@@ -216,7 +218,8 @@ class Journal:
     def __call__(self, i: int, j: int) -> bool | None:
         """The first answer about records i and j that is not unsure; None if all are, and nobody is asked again."""
         self.vote(i, j, 0)
-        return next((vote.same for vote in self._votes[ordered(i, j)].values() if vote.same is not None), None)
+        with self._lock:
+            return next((vote.same for vote in self._votes[ordered(i, j)].values() if vote.same is not None), None)
 
     def find(self, pair: Pair, number: int = 0) -> Vote | None:
         """The answer on disk about a pair i < j of this number."""
@@ -274,9 +277,15 @@ class Journal:
                 f"{error}. Free some space, and pass the answer to Journal.record"
             ) from error
 
+    def failed(self, error: Exception) -> Failed:
+        """Charge what the crowd has raised, and return it as a `Failed`. Of other exceptions nobody knows the cost."""
+        failure = error if isinstance(error, Failed) else Failed(_shown(error), cost=None)
+        self.charge(failure.cost, str(failure))
+        return failure
+
     def charge(self, cost: float | None, why: str) -> float:
         """Keep what the crowd has cost without an answer (None: as much as the dearest so far), and return it."""
-        cost = self.costs()[1] if cost is None else cost
+        cost = self.costs()[1] if cost is None else checks.number(cost, "cost")
         if cost:
             with self.alone():
                 self._write({"charge": cost, "why": why[:SHOWN]})
@@ -451,6 +460,7 @@ class _Log:
         if not os.path.isdir(folder := os.path.dirname(self.path)):
             raise FileNotFoundError(errno.ENOENT, "there is no such folder for a journal", folder)
         self._seen, self._end, self._last, self._sum = tuple[int, ...](), 0, b"", 0  # the file as it was read, how far
+        self._settled = False  # whether it had not been written for `STAMP` seconds then
         self.room, self._torn = 0, 0  # the blanks behind; or how much stands there, if it is not blank
         self._like, self.writing, self.asking = like, FileLock(f"{self.path}-lock"), FileLock(f"{self.path}-asking")
         if not os.path.lexists(self.path):
@@ -461,7 +471,7 @@ class _Log:
     def new(self) -> list[dict[str, Any]]:
         """What the lines say that were written since the last call, checked; first, that the file is still the one with
         its name, with all that has been read."""
-        if _state(self.path) == self._seen:
+        if self._settled and _state(self.path) == self._seen:
             return []
         try:
             with open(self.path, "rb") as file:
@@ -478,19 +488,23 @@ class _Log:
                 "written; restore it, or save the votes of this object (votes()), and begin again"
             )
         found, sum_, end, last = list[dict[str, Any]](), self._sum, self._end, self._last
-        *lines, behind = content[len(last) :].split(b"\n")
+        *lines, _ = content[len(last) :].split(b"\n")
         for line in lines:
+            if line.startswith(b" " * 9):  # it was written while this copy was made, which had come to its middle
+                break
             sum_ = zlib.crc32(line[9:], sum_)
             if line[:9] != b"%08x " % sum_:
                 raise self._wrong(end, f"the line at byte {end:,} does not fit its checksum")
             found.append(json.loads(line[9:]))
             last = line + b"\n"
             end += len(last)
+        behind = content[len(self._last) + end - self._end :]
         if (rest := behind.rstrip(b" "))[:9] == b"%08x " % zlib.crc32(rest[9:-1], sum_) and len(rest) > 10:
             raise self._wrong(end, "its last line has no end")
         if not end:
             raise self._wrong(end, "")
         self._seen, self._sum, self._end, self._last = state, sum_, end, last
+        self._settled = bool(state) and time.time_ns() - max(state[3:]) > STAMP * 1e9
         self.room, self._torn = (0, len(behind)) if rest else (len(behind), 0)
         return found
 

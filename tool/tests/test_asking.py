@@ -71,7 +71,7 @@ def test_failures_are_tried_again_with_growing_pauses_and_then_left_open(journal
     monkeypatch.setattr(asking, "PAUSE", 1500)
     asked = ask_all(crowd, PAIRS[:30], journal, parallel=30)
     assert asked.answers == {pair: TRUE[pair] for pair in PAIRS[:30] if sum(pair) % 3}
-    assert set(asked.open.values()) == {"TimeoutError: silent"} and {calls[pair] for pair in asked.open} == {4}
+    assert set(asked.open.values()) == {"TimeoutError('silent')"} and {calls[pair] for pair in asked.open} == {4}
     # Before the second call of a pair, its third, and its fourth, an hour at most.
     assert sorted(pauses) == [1500] * 30 + [3000] * 30 + [3600] * len(asked.open)
     assert ask_all(lambda i, j: TRUE[i, j], PAIRS[:30], journal).new == len(asked.open)  # what was open
@@ -81,7 +81,7 @@ def test_a_crowd_that_is_down_is_not_asked_for_ever(journal, quick):
     calls = []
     asked = ask_all(lambda i, j: calls.append((i, j)) or 1 / 0, PAIRS, journal, parallel=4)
     assert asked.new == 0 and len(asked.open) == len(PAIRS) and len(calls) <= 4 * (4 + 3)
-    assert asked.open[PAIRS[0]] == "ZeroDivisionError: division by zero"
+    assert asked.open[PAIRS[0]] == "ZeroDivisionError('division by zero')"
     assert "failures in a row" in asked.open[PAIRS[-1]]
 
 
@@ -225,6 +225,21 @@ def test_a_crowd_whose_first_answer_is_of_a_wrong_form_is_asked_once(journal):
     with pytest.raises(ValueError, match="confidence"):
         ask_all(lambda i, j: calls.append(1) or Answer(True, 1.2, 1.0), PAIRS, journal, parallel=4, cap=2)
     assert len(calls) == 1 and journal.costs() == (1.0, 1.0)
+
+
+@pytest.mark.parametrize("error", [TimeoutError("silent"), Failed("silent", cost=None)])
+def test_with_a_cap_a_failure_of_unknown_cost_ends_a_run_in_which_nothing_has_a_cost(error, journal, quick):
+    """Whatever it cost, it is spent once; where a cost is known, it counts as that, and is tried again."""
+    calls = []
+
+    def crowd(i, j):
+        calls.append((i, j))
+        raise error
+
+    asked = ask_all(crowd, PAIRS, journal, cap=2)
+    assert len(calls) == 1 and set(asked.open.values()) == {asked.open[PAIRS[-1]]} and "silent" in asked.open[PAIRS[0]]
+    journal.charge(0.5, "a request")
+    assert ask_all(crowd, PAIRS, journal, cap=2).cost == 1.5 and len(calls) == 4
 
 
 def test_pairs_that_fail_take_no_room_under_the_cap(journal, monkeypatch):

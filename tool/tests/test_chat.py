@@ -121,6 +121,7 @@ def test_no_form_of_a_reply_is_an_error(reply):
 
 @pytest.mark.parametrize(("reply", "ends", "words"), [
     (refused(401, "Incorrect key sk-1"), "run", "HTTP 401: Incorrect key (key)"),
+    (refused(401, "x" * 297 + " sk-1"), "run", "xx (k"),
     (refused(404, "The model `x` does not exist"), "run", "HTTP 404: The model"),
     (('{"error": {"message": "quota", "code": "insufficient_quota"}}', 429), "run", "quota"),
     (("", 302, {"Location": "http://localhost:9/v1"}), "run", "HTTP 302"),
@@ -199,7 +200,7 @@ def waits(monkeypatch):
 
 @pytest.mark.parametrize(("reply", "waited"), [
     (refused(429, Retry_After="40"), 40), (refused(429, Retry_After="2.5"), 2.5),
-    (refused(429, Retry_After="date"), 3000), (refused(429, Retry_After="1" * 500), None),
+    (refused(429, Retry_After="date"), 3000), (refused(429, f"slow down, retry in {'9' * 400}h"), None),
     (refused(429, Retry_After="soon"), 1), (refused(429, Retry_After="-5"), 1),
     (refused(429, Retry_After_ms="1500"), 1.5), (refused(503, Retry_After_ms="2500", Retry_After="2"), 2.5),
     (refused(429, "Limit reached. Please try again in 1.5s."), 1.5), (refused(429, "retry after 90 seconds"), 90),
