@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import errno
 import json
-import logging
 import os
 import secrets
 import threading
@@ -35,8 +34,8 @@ from crowder_tool.records import encodable
 
 __all__ = ["Answer", "Failed", "Journal", "Pair", "Vote", "call", "ordered", "rows"]
 
-#: Seconds that another process may hold the journal and write nothing, before a warning and before an error.
-TOLD, PATIENCE = 10.0, 60.0
+#: Seconds that another process may hold the journal and write nothing.
+PATIENCE = 60.0
 #: Seconds within which two changes of a file may have the same time: milliseconds on Linux, two seconds on a stick.
 STAMP = 3.0
 #: Bytes by which the file grows for answers to come, and most characters of what a crowd says in a message.
@@ -494,26 +493,25 @@ class _Log:
                 break
             sum_ = zlib.crc32(line[9:], sum_)
             if line[:9] != b"%08x " % sum_:
-                raise self._wrong(end, f"the line at byte {end:,} does not fit its checksum")
+                raise self._wrong(f"the line at byte {end:,} does not fit its checksum")
             found.append(json.loads(line[9:]))
             last = line + b"\n"
             end += len(last)
         behind = content[len(self._last) + end - self._end :]
         if (rest := behind.rstrip(b" "))[:9] == b"%08x " % zlib.crc32(rest[9:-1], sum_) and len(rest) > 10:
-            raise self._wrong(end, "its last line has no end")
+            raise self._wrong("its last line has no end")
         if not end:
-            raise self._wrong(end, "")
+            raise self._wrong("it is empty, or has no whole line")
         self._seen, self._sum, self._end, self._last = state, sum_, end, last
         self._settled = bool(state) and time.time_ns() - max(state[3:]) > STAMP * 1e9
         self.room, self._torn = (0, len(behind)) if rest else (len(behind), 0)
         return found
 
-    def _wrong(self, end: int, what: str) -> ValueError:
-        if end:
-            return ValueError(f"{self.path} is damaged: {what}; use a copy from before. Nothing in it was changed")
-        if not os.path.getsize(self.path):
-            return ValueError(f"{self.path} is empty: restore the journal that it has been, or remove the file")
-        return ValueError(f"{self.path} is not a journal, or its first line is damaged")
+    def _wrong(self, what: str) -> ValueError:
+        return ValueError(
+            f"{self.path} is damaged, or no journal: {what}. Nothing in it was changed; use a copy from before, or "
+            "another file"
+        )
 
     def add(self, what: dict[str, Any]) -> None:
         """Add a line, on disk when this returns; only with the lock for writing, after `new`."""
@@ -546,23 +544,17 @@ class _Log:
         after `PATIENCE` seconds without a change. Ctrl-C interrupts the wait."""
         if not os.path.exists(lock.lock_file):  # made here, as filelock does not look at the umask
             Path(lock.lock_file).touch(files.mode(self.path, self._like))
-        began, seen, told = time.monotonic(), _state(self.path), False
+        began, seen = time.monotonic(), _state(self.path)
         while True:
             with suppress(Timeout):
                 lock.acquire(timeout=0.1, poll_interval=0.01)
                 break
             if (state := _state(self.path)) != seen:
-                began, seen, told = time.monotonic(), state, False
-            waited = time.monotonic() - began
-            if waited > PATIENCE:
+                began, seen = time.monotonic(), state
+            if time.monotonic() - began > PATIENCE:
                 raise OSError(
                     f"{self.path} is in use by another process, which has written nothing for {PATIENCE:g} seconds; "
                     "end that process if it is stopped, or wait for it, and begin again: no answer is lost"
-                )
-            if waited > TOLD and not told:
-                told = True
-                logging.getLogger(__name__).warning(
-                    "%s is in use by another process; waiting for it, %g seconds at most", self.path, PATIENCE - TOLD
                 )
         try:
             yield

@@ -1,8 +1,10 @@
 """Fixtures of the tool's tests."""
 
+from types import SimpleNamespace
+
 import pytest
 
-from crowder_tool import files
+from crowder_tool import Journal, asking, files
 
 from .support import chromium
 
@@ -13,6 +15,25 @@ def flushing():
     usual, files.flush = files.flush, lambda file: None
     yield usual
     files.flush = usual
+
+
+@pytest.fixture
+def journal(tmp_path):
+    with Journal(None, tmp_path / "answers.journal") as journal:
+        yield journal
+
+
+@pytest.fixture
+def waits(monkeypatch):
+    """The pauses of `ask_all`, none of which is made."""
+    found = []
+
+    class Event(asking.threading.Event):
+        def wait(self, timeout=None):  # without a limit: of a thread that starts
+            return super().wait() if timeout is None else found.append(timeout) or self.is_set()
+
+    monkeypatch.setattr(asking, "threading", SimpleNamespace(Event=Event))
+    return found
 
 
 @pytest.fixture(scope="session")

@@ -6,13 +6,12 @@ import threading
 import time
 from contextlib import contextmanager, suppress
 from email.utils import formatdate
-from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 from werkzeug import Response
 
-from crowder_tool import Failed, Journal, ask_all, asking, chat, chat_crowd
+from crowder_tool import Failed, ask_all, asking, chat, chat_crowd
 
 RECORDS = pd.DataFrame({"id": list("abcdefgh"), "text": "one two three four five six seven eight".split()})
 PAIRS = [(0, k) for k in range(1, 8)]
@@ -86,12 +85,6 @@ def raw(reply, trickle=0.0):
 
 def http(body, length):
     return b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (length, body)
-
-
-@pytest.fixture
-def journal(tmp_path):
-    with Journal(None, tmp_path / "answers.journal") as journal:
-        yield journal
 
 
 @pytest.mark.parametrize(("content", "read"), [
@@ -183,19 +176,6 @@ def test_many_questions_at_once_have_their_own_answers(httpserver, journal):
     asked = ask_all(chat_crowd(httpserver.url_for("/v1"), "x", RECORDS, price=PRICE, seed=7), PAIRS, journal)
     assert asked.answers == {(0, k): len(RECORDS["text"][k]) == len("one") for k in range(1, 8)}
     assert asked.cost == pytest.approx(7 * COST)
-
-
-@pytest.fixture
-def waits(monkeypatch):
-    """The pauses, none of which is made."""
-    found = []
-
-    class Event(asking.threading.Event):
-        def wait(self, timeout=None):
-            return super().wait() if timeout is None else found.append(timeout) or self.is_set()
-
-    monkeypatch.setattr(asking, "threading", SimpleNamespace(Event=Event))
-    return found
 
 
 @pytest.mark.parametrize(("reply", "waited"), [

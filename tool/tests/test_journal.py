@@ -56,7 +56,8 @@ WORKER = st.sampled_from(["ann", "bob"])
 class Journals(RuleBasedStateMachine):
     """Two objects at one file, against the votes about each pair, the costs and the leases as plain lists: questions,
     votes recorded, changed and taken back, leases on a clock that is also put back, closing and opening again, what a
-    killed process leaves behind, and files that are deleted, replaced or damaged, and restored."""
+    killed process leaves behind, and files that are deleted, replaced or damaged, and restored. Times of files are
+    coarse, as on many systems: two changes within a moment leave the same one."""
 
     @initialize()
     def begin(self):
@@ -65,6 +66,9 @@ class Journals(RuleBasedStateMachine):
         self.expected, self.leases = {}, {}
         self.patch = pytest.MonkeyPatch()
         self.patch.setattr(module.time, "time", lambda: self.now)
+        state = module._state
+        self.patch.setattr(module, "_state", lambda file: tuple(
+            part // 10**9 * 10**9 if part > 10**15 else part for part in state(file)))  # fmt: skip
         self.journals = [Journal(None, self.path), Journal(None, self.path)]
         self.id, self.contents = self.journals[0].id, [self.path.read_bytes()]
 
@@ -213,7 +217,7 @@ class Journals(RuleBasedStateMachine):
         damaged, whole = bytearray(content), content.rindex(b"\n") + 1  # what is behind is of nobody
         damaged[int(at * whole)] ^= 1 << bit
         self.path.write_bytes(damaged)
-        with pytest.raises(ValueError, match=r"is damaged: |is not a journal, or its first line is damaged"):
+        with pytest.raises(ValueError, match="is damaged, or no journal: "):
             Journal(None, self.path)
         assert self.path.read_bytes() == damaged
         self.path.write_bytes(content)
@@ -328,8 +332,7 @@ def test_an_answer_that_finds_no_room_is_told_whole(room, tmp_path):
 
 
 @pytest.mark.parametrize(("content", "message"), [
-    (b"id,name\n1,Orlando\n" * 1000, "is not a journal"), (b"", "is empty: restore the journal that it has been"),
-    (b"x", "is not a journal"),
+    (b"id,name\n1,Orlando\n" * 1000, "line at byte 0"), (b"", "it is empty"), (b"x", "has no whole line"),
 ])  # fmt: skip
 def test_a_file_that_is_no_journal_is_told_and_left_alone(content, message, tmp_path):
     (path := tmp_path / "answers.journal").write_bytes(content)
@@ -414,9 +417,7 @@ class Clock:
 
 @UNIX
 @pytest.mark.parametrize("how", HOLDERS)
-def test_who_waits_for_a_stopped_process_is_told_and_gives_up_and_who_reads_does_not_wait(
-    how, tmp_path, monkeypatch, caplog
-):
+def test_who_waits_for_a_stopped_process_is_told_and_gives_up_and_who_reads_does_not(how, tmp_path, monkeypatch):
     with Journal(None, path := tmp_path / "answers.journal") as journal:
         journal.record([(0, 1, True, "ann")])
     child = subprocess.Popen([sys.executable, "-c", WAIT + HOLDERS[how], path], stdout=subprocess.PIPE, text=True)
@@ -424,12 +425,11 @@ def test_who_waits_for_a_stopped_process_is_told_and_gives_up_and_who_reads_does
         assert child.stdout.readline() == "holds\n"
         child.send_signal(signal.SIGSTOP)
         with Journal(crowd := Crowd(), path) as journal:
-            assert journal(0, 1) is True and len(journal.votes()) == 1 == len(read(path)) and caplog.messages == []
+            assert journal(0, 1) is True and len(journal.votes()) == 1 == len(read(path))
             use = {"alone": lambda: journal.record([(0, 2, True, "ann")]), "asking": lambda: journal(0, 2)}[how]
             monkeypatch.setattr(module, "time", clock := Clock())
             with pytest.raises(OSError, match=f"{path} is in use by another process, .*nothing for 60 seconds;"):
                 use()
-            assert caplog.messages == [f"{path} is in use by another process; waiting for it, 50 seconds at most"]
             assert clock.now >= 60 and crowd.asked == []
     finally:
         child.kill()
@@ -458,44 +458,6 @@ def test_who_waits_has_patience_with_who_writes(tmp_path, monkeypatch):
         with other.asking():
             assert len(other.votes()) == 7
         writer.join(60)
-
-
-def test_who_comes_to_an_open_question_waits_for_its_answer(tmp_path):
-    """In two threads, both of which come to (0, 1) while the crowd thinks; the killed runs are two processes."""
-    thinking, answered, asked = threading.Event(), threading.Event(), []
-
-    def slow(i, j):
-        asked.append((i, j))
-        thinking.set()
-        assert answered.wait(60)
-        return True
-
-    with Journal(slow, tmp_path / "answers.journal") as journal:
-        threads = [threading.Thread(target=journal, args=pair, daemon=True) for pair in [(0, 1), (1, 0)]]
-        threads[0].start()
-        assert thinking.wait(60)
-        threads[1].start()
-        threads[1].join(0.3)
-        assert threads[1].is_alive() and read(journal.path) == []  # waits; who only reads does not
-        journal.record([(2, 3, True, None)])  # nor does who has answers
-        answered.set()
-        for thread in threads:
-            thread.join(60)
-        assert asked == [(0, 1)] and journal.asked == 1
-
-
-def test_what_others_write_is_seen_where_times_of_files_are_coarse(tmp_path, monkeypatch):
-    """As on many systems, two changes within a moment leave the same time, and the same size, as there was room."""
-    state = module._state
-    monkeypatch.setattr(module, "_state", lambda file: tuple(part // 10**9 * 10**9 if part > 10**15 else part
-                                                             for part in state(file)))  # fmt: skip
-    with Journal(None, tmp_path / "answers.journal") as one, Journal(None, one.path) as other:
-        one.ready()
-        for k in range(1, 40):
-            (one, other)[k % 2].record([(0, k, True, None)])
-            assert len(one.votes()) == len(other.votes()) == k
-        other.close()
-        assert len(read(one.path)) == 39
 
 
 def test_a_copy_is_one_of_a_moment_before_it_was_complete(tmp_path):
