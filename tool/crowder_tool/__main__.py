@@ -138,7 +138,8 @@ def start(csv: list[str], **changes: Any) -> None:
     Of two files, each without duplicates, only pairs across them are asked about. Run it again with other records or
     other options: the answers stay. With identifiers (a column id, or --id) rows may move, come and go, and the answers
     about a row that is gone wait for it; without, rows can be added at the end only. Columns are compared by name, and
-    as text: to compare two that are called or written differently, change one in its file.
+    as text: to compare two that are called or written differently, change one in its file. If a column that was
+    compared is gone on purpose, name the others by --fields.
 
       crowder start my.csv
       crowder start my.csv --id key --fields name,street,city
@@ -154,7 +155,7 @@ def start(csv: list[str], **changes: Any) -> None:
         raise ValueError(f"FILE.csv must be a file, not the folder {folders[0]}")
     if "duplicates" in changes:
         changes["duplicates"] = list(filter(None, changes["duplicates"]))
-    project, renamed = make_project(csv, **changes)
+    project = make_project(csv, **changes)
     near, price = project.near, 100 * project.settings["price"]
     questions = len(project.still_open(map(tuple, near.pairs.tolist())))
     print(f"{' and '.join(csv)}: {_count(near.n, 'record')}, compared by {visible(', '.join(project.fields))}.")
@@ -162,8 +163,6 @@ def start(csv: list[str], **changes: Any) -> None:
         print(
             f"{_count(project.aside, 'answer')} about records that are gone: kept aside, and taken when they come back."
         )
-    for name, other in renamed.items():
-        print(f"The column {visible(name)!r} is {f'now {visible(other)!r}' if other else 'no longer there'}.")
     if only := dict.fromkeys(name for table in project.tables for name in table if name not in project.tables[-1]
                              or name not in project.tables[0]):  # fmt: skip
         print(f"Not compared, since only one of the files has it: {visible(', '.join(only))}. Rename columns in the "
@@ -282,8 +281,8 @@ def audit(project: Project, pause: bool = False, **target: float) -> None:
         print(f"The audit asks {_price_of(project, **target)} if it finds no other match, and more if it does.")
         lately = list(project.answers.values())[-LATELY:]
         if (any(lately) or not lately) and project.ordering.batch(1):
-            print(f"Matches are not rare yet ({sum(lately)} of the last {_count(len(lately), 'answer')}): to ask about "
-                  f"likely ones first costs less: {_next('audit --pause', project)}")  # fmt: skip
+            print("Matches are not rare yet: to ask about likely ones first costs less: "
+                  f"{_next('audit --pause', project)}")  # fmt: skip
     project.turn_audit(not pause, **target)
     _certified(project, always=True)
     if not pause and project.questions(1):

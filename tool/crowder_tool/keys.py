@@ -16,8 +16,7 @@ import pandas as pd
 
 from crowder_tool.records import naming, require
 
-__all__ = ["Keys", "column_of", "follow", "renamed", "with_texts"]
-
+__all__ = ["Keys", "follow", "with_texts"]
 
 Name = tuple[int, str] | None
 
@@ -32,40 +31,24 @@ class Keys(NamedTuple):
     texts: dict[str, list[str | None]]
 
 
-def column_of(table: pd.DataFrame, id: str | None) -> str | None:
-    """The column with the identifiers of a file: that of this name, or else ``id``, if there is one."""
-    return id if id is not None else "id" if "id" in table else None
-
-
-def renamed(before: Keys, tables: Sequence[pd.DataFrame], copies: Sequence[pd.DataFrame]) -> dict[str, str | None]:
-    """What a column of identifiers that is gone is called now: the name of a new column, most rows of which have an
-    identifier that is known; None if there is no such column."""
-    found = dict[str, str | None]()
-    for file, (column, table, copy) in enumerate(zip(before.columns, tables, copies, strict=True)):
-        if column is not None and column not in table:
-            known = {name for of, name in filter(None, before.names) if of == file}
-            new = [name for name in dict.fromkeys(table) if name not in copy and list(table).count(name) == 1]
-            found[column] = next((name for name in new if 2 * table[name].str.strip().isin(known).sum() > len(table)),
-                                 None)  # fmt: skip
-    return found
-
-
 def follow(
     before: Keys, tables: Sequence[pd.DataFrame], id: str | None, asked: Iterable[int], paths: Sequence[Path],
     copies: Sequence[pd.DataFrame] | None,
-) -> tuple[Keys, list[list[int]], dict[str, str | None]]:  # fmt: skip
-    """The numbers of the rows of each file, and what the fields compared so far are called now (None: they are gone).
+) -> tuple[Keys, list[list[int]]]:  # fmt: skip
+    """The numbers of the rows of each file, whose identifiers are in the column `id`, or else ``id``, if there is one.
 
     `asked` are the numbers of records that have answers. A ValueError if one of them has another text than before, or
     cannot be found again for another reason than that its row is gone. `copies` are the rows of the files at the time
     of `before`, by which one kind of identifiers is told by another.
     """
-    columns, names, numbers = [column_of(table, id) for table in tables], list(before.names), list[list[int]]()
+    columns = [id if id is not None else "id" if "id" in table else None for table in tables]
+    names, numbers = list(before.names), list[list[int]]()
     for file, (table, column, path) in enumerate(zip(tables, columns, paths, strict=True)):
+        was = before.columns[file] if before.columns else column
         with naming(path):
-            require(table, [column] if column is not None else [])
-        if before.columns and before.columns[file] != column:
-            names = _told_otherwise(names, file, before.columns[file], column, table, copies and copies[file])
+            require(table, [name for name in (was if column is None else column,) if name is not None])
+        if was != column:
+            names = _told_otherwise(names, file, was, column, table, copies and copies[file])
     number = {name: k for k, name in enumerate(names) if name}
     for file, (table, column) in enumerate(zip(tables, columns, strict=True)):
         numbers.append([])
@@ -78,28 +61,28 @@ def follow(
     for k in asked:
         if k not in present:
             _check_gone(before, names[k], k, columns, paths)
-    called = {name: _called(before.texts[name], name, before, tables, numbers) for name in before.texts}
     answered = [k for k in asked if k in present]
-    if answered and called and not any(called.values()):
-        raise ValueError(f"{' and '.join(map(str, paths))} must have one of the columns {', '.join(map(repr, called))},"
-                         " since there are answers about their text; rename a column in the file")  # fmt: skip
-    for name, other in called.items():
-        now = _digests(tables, numbers, other) if other else {}
+    there = [name for name in before.texts if all(name in table for table in tables)]
+    if answered and before.texts and not there:
+        raise ValueError(f"{' and '.join(map(str, paths))} must have one of the columns "
+                         f"{', '.join(map(repr, before.texts))}, since there are answers about their text; rename a "
+                         "column in the file")  # fmt: skip
+    for name in there:
+        now = _digests(tables, numbers, name)
         for k in answered:
-            if k in now and (then := before.texts[name][k]) is not None and then != now[k]:
-                _refuse(names[k], k, str(other), tables, numbers, columns, paths)
-    return Keys(columns, names, {}), numbers, called
+            if (then := before.texts[name][k]) is not None and then != now[k]:
+                _refuse(names[k], k, name, tables, numbers, columns, paths)
+    return Keys(columns, names, {}), numbers
 
 
 def with_texts(
-    now: Keys, before: Keys, called: dict[str, str | None], tables: Sequence[pd.DataFrame], numbers: list[list[int]],
-    fields: Iterable[str],
-) -> Keys:  # fmt: skip
+    now: Keys, before: Keys, tables: Sequence[pd.DataFrame], numbers: list[list[int]], fields: Iterable[str]
+) -> Keys:
     """The keys with the digests of these fields, of records that are gone those from before."""
-    then = {other: before.texts[name] for name, other in called.items() if other}
     texts = dict[str, list[str | None]]()
     for field in fields:
-        texts[field] = [*then.get(field, []), *[None] * len(now.names)][: len(now.names)]
+        then = before.texts.get(field, [])
+        texts[field] = then + [None] * (len(now.names) - len(then))
         for k, digest in _digests(tables, numbers, field).items():
             texts[field][k] = digest
     return now._replace(texts=texts)
@@ -117,9 +100,6 @@ def _told_otherwise(
     """The names of the records, those of a file by another kind of identifiers, which its copy mostly has, too."""
     known = {name[1]: k for k, name in enumerate(names) if name and name[0] == file}
     there = copy is not None and list(copy).count(new) == 1
-    if old is not None and new is not None and old not in table and not there:
-        if not known.keys().isdisjoint(_identifiers(table, new)):
-            return names  # the column has another name, and no more
     names = [None if name and name[0] == file else name for name in names]
     if copy is not None and (old is None or old in copy):
         both = there and copy[new].str.strip().is_unique  # otherwise by rows, as far as texts agree
@@ -128,21 +108,6 @@ def _told_otherwise(
             if name in known:
                 names[known[name]] = file, other
     return names
-
-
-def _called(
-    then: list[str | None], name: str, before: Keys, tables: Sequence[pd.DataFrame], numbers: list[list[int]]
-) -> str | None:
-    """What a field is called now: as before, or like another column that has its text in all records."""
-    if all(name in table for table in tables):
-        return name
-    for other in map(str, dict.fromkeys(tables[0])):
-        if other not in before.texts and all(list(table).count(other) == 1 for table in tables):
-            now = _digests(tables, numbers, other)
-            both = [k for k in now if k < len(then) and then[k] is not None]
-            if both and all(now[k] == then[k] for k in both):
-                return other
-    return None
 
 
 def _digests(tables: Sequence[pd.DataFrame], numbers: list[list[int]], column: str) -> dict[int, str]:

@@ -58,12 +58,10 @@ RESTORE = "restore it, since it says which records the answers are about; or, to
 # --- made --------------------------------------------------------------------------------------------------------
 
 
-def make_project(csv: Sequence[str | os.PathLike[str]], **changes: Any) -> tuple[Project, dict[str, str | None]]:
+def make_project(csv: Sequence[str | os.PathLike[str]], **changes: Any) -> Project:
     """Make the project of a file of records, or of two; or take their new state, and changed settings (first those of
-    `DEFAULTS`). Of two, the files named by `duplicates` may have some, and others not.
-
-    Returned are the project, and columns that the files no longer have, with what they are called now (None: gone). If
-    anything is wrong, nothing is written.
+    `DEFAULTS`). Of two, the files named by `duplicates` may have some, and others not. If anything is wrong, nothing is
+    written.
     """
     paths = [Path(path) for path in csv]
     folder = paths[0].with_name("-".join(path.stem for path in paths) + ".crowder")
@@ -78,19 +76,15 @@ def make_project(csv: Sequence[str | os.PathLike[str]], **changes: Any) -> tuple
     contents = [path.read_bytes() for path in paths]
     tables = _tables(paths, contents, settings)
     known, asked = _known(folder)
-    copies, called = None, dict[str, str | None]()
+    copies = None
     if before:
         with suppress(ValueError):  # if they are damaged, digests of the texts remain
             copies = before.tables
-    if copies and "id" not in changes and (called := keys.renamed(known, tables, copies)):
-        settings["id"] = next(iter(called.values()))
-    known_now, numbers, fields = keys.follow(known, tables, settings["id"], asked, paths, copies)
-    if before and "fields" not in changes:
-        settings["fields"] = [other for name in before.fields if (other := fields.get(name))]
+    known_now, numbers = keys.follow(known, tables, settings["id"], asked, paths, copies)
     if settings["fields"]:  # an identifier may have been named since
         settings["fields"] = [name for name in settings["fields"] if name != settings["id"]]
     records, settings["fields"] = _records(paths, tables, settings)
-    known_now = keys.with_texts(known_now, known, fields, tables, numbers, settings["fields"])
+    known_now = keys.with_texts(known_now, known, tables, numbers, settings["fields"])
     order = [*chain(*numbers)]
     records = _in_order(records, order)
     written = {copy.name: content for copy, content in zip(_copies(folder, paths), contents, strict=True)}
@@ -105,7 +99,7 @@ def make_project(csv: Sequence[str | os.PathLike[str]], **changes: Any) -> tuple
              "numbers": order, "digests": {name: _digest(content) for name, content in written.items()}}  # fmt: skip
     for name, content in (*written.items(), ("project.json", _dumped(about))):
         files.write(folder / name, content, like=paths[0])
-    return Project(folder), {name: other for name, other in (called | fields).items() if name != other}
+    return Project(folder)
 
 
 def _which(name: str, paths: Sequence[Path]) -> int:

@@ -223,14 +223,6 @@ def test_every_next_step_works_where_there_are_two_projects(run):
             said += out
     assert {step.split()[0] for step in done} == {"label", "next", "answers", "audit", "clusters"}
     assert run("start 'its records.csv' --id key")[0] == 0 and "must be named, unless" in run("clusters")[2]
-    votes = len(Project("its records.crowder").votes)
-    frame = pd.read_csv("its records.csv")
-    frame.drop(columns="birth").rename(columns={"city": "town"}).to_csv("its records.csv", index=False)
-    code, _, errors = run("clusters 'its records.crowder'")
-    assert code == 0 and "To take their new state: crowder start 'its records.csv'" in errors
-    out = run("start 'its records.csv'")[1]
-    assert "'birth' is no longer there" in out and "'city' is now 'town'" in out
-    assert len(Project("its records.crowder").votes) == votes > 0
 
 
 def test_a_table_of_other_forms_is_read_with_the_options_that_messages_name(run):

@@ -29,7 +29,7 @@ HOSTILE = ["</script><script>hacked=1</script>", '"><img src=x onerror=hacked=2>
 
 def project(folder, records):
     records.to_csv(folder / "my.csv", index=False, quoting=csv.QUOTE_ALL)  # also of a bare carriage return
-    return make_project([folder / "my.csv"])[0]
+    return make_project([folder / "my.csv"])
 
 
 def page_of(made, size=50):
