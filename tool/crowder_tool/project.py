@@ -622,11 +622,15 @@ def _listed(paths: Iterable[Any]) -> str:
     return " and ".join(map(str, paths))
 
 
-def _joined(tables: list[pd.DataFrame]) -> pd.DataFrame:
-    """The rows of one table, or of two with the columns that either has."""
-    if len(tables) > 1:
-        tables = [table.loc[:, ~table.columns.duplicated()] for table in tables]
-    return pd.concat(tables, ignore_index=True).fillna("")
+def _joined(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
+    """The rows of one table, or of two with the columns that either has: the second of one name is that of the other's
+    second."""
+    numbered = []
+    for table in tables:
+        names = pd.Series(list(table))
+        numbered.append(table.set_axis([names, names.groupby(names).cumcount()], axis=1))
+    joined = pd.concat(numbered, ignore_index=True).fillna("")
+    return joined.set_axis(joined.columns.get_level_values(0), axis=1)
 
 
 def _free(name: str, taken: Iterable[str]) -> str:

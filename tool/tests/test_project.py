@@ -214,7 +214,6 @@ def test_the_project_goes_on_with_its_copy_until_it_is_started_again_and_if_the_
 
 @pytest.mark.parametrize(("change", "options", "fields", "ids"), [
     (lambda r: r, {"id": "name"}, ["key", "town"], "Ann Lee"),  # an identifier was forgotten; it is compared no more
-    (lambda r: r, {"fields": ["town"]}, ["town"], "2"),
     (lambda r: r.rename(columns={"key": "id"}), {"fields": ["name", "town"]}, ["name", "town"], "a"),
     (lambda r: r.assign(more="x")[["more", "town", "name", "key"]], {}, ["key", "name", "town"], "2"),
     (lambda r: r[:3], {}, ["key", "name", "town"], "2"),  # nobody has answered about the others
@@ -374,16 +373,6 @@ def test_a_sheet_is_one_voter_whatever_it_is_called_also_in_a_fresh_project_of_t
     RECORDS[::-1].to_csv(my, index=False)
     assert (fresh := started(my)).receive([str(one)]) == (2, 0, 0, 0)
     assert {frozenset((fresh.ids[i], fresh.ids[j])) for i, j, *_ in fresh.votes} == {frozenset("ab"), frozenset("cd")}
-
-
-def test_the_answers_in_doubt_are_those_that_the_clusters_do_not_follow(made):
-    """One "same" between two clusters of three, against four "different"; and a pair on which two workers disagree."""
-    same = [(0, 1), (1, 2), (3, 4), (4, 5), (2, 3)]
-    made.record([Vote(*pair, True, "ann") for pair in same])
-    made.record([Vote(i, j, False, "bob") for i in (0, 1) for j in (3, 4)])
-    assert made.doubts() == [(2, 3)] and clusters(made) == [0, 0, 0, 1, 1, 1]
-    made.record([Vote(2, 3, False, "ann"), Vote(0, 1, False, "bob")])
-    assert made.doubts() == [(0, 1)]
 
 
 # --- two files ----------------------------------------------------------------------------------------------------
@@ -591,12 +580,13 @@ def test_clusters_have_all_columns_of_one_file_as_they_are(tmp_path):
 
 
 def test_clusters_of_two_files_have_the_columns_of_either(tmp_path):
-    (tmp_path / "=a.csv").write_text("id,name,file\n1,Ann,x\n")
-    (tmp_path / "b.csv").write_text("id,name,age\n1,Anne,5\n2,Bo,6\n")
-    project = started(tmp_path / "=a.csv", tmp_path / "b.csv")
+    """Also two of one name in one file, the second of which is no other's first."""
+    (tmp_path / "=a.csv").write_text("id,name,file,,\n1,Ann,x,y,z\n")
+    (tmp_path / "b.csv").write_text("id,name,age,\n1,Anne,5,\n2,Bo,6,w\n")
+    project = started(tmp_path / "=a.csv", tmp_path / "b.csv", fields=["name"])
     project.record(ANN)
     assert project.write_clusters().read_text() == (
-        "file_,id,name,file,age,cluster,size\n=a,1,Ann,x,,0,2\nb,1,Anne,,5,0,2\nb,2,Bo,,6,1,1\n"
+        "file_,id,name,file,,,age,cluster,size\n=a,1,Ann,x,y,z,,0,2\nb,1,Anne,,,,5,0,2\nb,2,Bo,,w,,6,1,1\n"
     )
 
 
