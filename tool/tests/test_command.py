@@ -262,18 +262,15 @@ def files_here():
     ("start my.csv --id nosuch", "birth'; if it has another name there, rename it in the file"),
     ("start my.csv --neighbours 0", "must be a number, 1 or more, not '0'"),
     ("start my.csv --price nan", "must be a number, 0 or more, not 'nan'"),
-    ("start my.csv --price=-1", "must be a number, 0 or more, not '-1'"),
     ("start .", "FILE.csv must be a file, not the folder ."),
     ("label --worker=", "must be a name, not ''"),
     ("start my.csv my.csv my.csv", "one file or two"),
-    ("start my.csv --scores nosuch.csv", "nosuch.csv"),
     ("start my.csv --duplicates my.csv", "--duplicates must name one of two files, not 'my.csv'"),
     ("start my.csv other.csv", "column in common besides the identifiers; rename columns in the files"),
     ("audit --recall 95", "must be between 0 and 1, not '95'"),
     ("label --size 9", "--size is the number of questions on a page; add --html"),
     ("label nosuch", "nosuch must be a project, but has no project.json; run: crowder start"),
     ("label my.csv", "my.csv must be a project"),
-    ("answers nosuch.csv", "nosuch.csv"),
     ("answers my.csv", "column 'id_a' must be in the header"),
 ])  # fmt: skip
 def test_a_mistake_is_told_in_one_line_and_changes_nothing(run, line, message):

@@ -430,18 +430,6 @@ def test_pairs_within_a_file_with_duplicates_are_candidates(two):
             started(*paths, duplicates=[name])
 
 
-def test_a_new_overlap_of_identifiers_renames_no_record(two):
-    started(*two).record([Vote(0, 6, True, "ann")])
-    more = pd.read_csv(two[0], dtype=str)
-    pd.concat([pd.DataFrame([["ba", "Eve", "a"]], columns=[*more]), more]).to_csv(two[0], index=False)
-    again = started(*two)
-    assert votes(again) == [(0, 6, True, "ann")] and (again.ids[0], again.ids[6], again.ids[12]) == (
-        "a:aa",
-        "b:ba",
-        "a:ba",
-    )
-
-
 def test_scores_name_records_as_their_files_do_and_the_file_need_not_stay(tmp_path, monkeypatch):
     """Both files number their records from 1; the one with the scores is named from elsewhere, and then removed."""
     for name in "ab":
