@@ -151,8 +151,6 @@ def start(csv: list[str], **changes: Any) -> None:
     """
     if len(csv) > 2:
         raise ValueError("FILE.csv must be one file or two, not more")
-    if folders := [path for path in csv if Path(path).is_dir()]:
-        raise ValueError(f"FILE.csv must be a file, not the folder {folders[0]}")
     if "duplicates" in changes:
         changes["duplicates"] = list(filter(None, changes["duplicates"]))
     project = make_project(csv, **changes)

@@ -64,6 +64,7 @@ def make_project(csv: Sequence[str | os.PathLike[str]], **changes: Any) -> Proje
     written.
     """
     paths = [Path(path) for path in csv]
+    contents = [path.read_bytes() for path in paths]
     folder = paths[0].with_name("-".join(path.stem for path in paths) + ".crowder")
     if changes.get("scores"):
         changes["scores"] = os.path.relpath(changes["scores"], folder)
@@ -73,7 +74,6 @@ def make_project(csv: Sequence[str | os.PathLike[str]], **changes: Any) -> Proje
     if before and len(before.files) != len(paths):
         raise ValueError(f"{folder} is the project of {_listed(before.files)}; rename a file")
     settings = DEFAULTS | (before.settings if before else {}) | changes
-    contents = [path.read_bytes() for path in paths]
     tables = _tables(paths, contents, settings)
     known, asked = _known(folder)
     copies = None

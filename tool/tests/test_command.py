@@ -262,7 +262,6 @@ def files_here():
     ("start my.csv --id nosuch", "birth'; if it has another name there, rename it in the file"),
     ("start my.csv --neighbours 0", "must be a number, 1 or more, not '0'"),
     ("start my.csv --price nan", "must be a number, 0 or more, not 'nan'"),
-    ("start .", "FILE.csv must be a file, not the folder ."),
     ("label --worker=", "must be a name, not ''"),
     ("start my.csv my.csv my.csv", "one file or two"),
     ("start my.csv --duplicates my.csv", "--duplicates must name one of two files, not 'my.csv'"),
