@@ -444,7 +444,8 @@ class Journal:
 
 
 class _Log:
-    """A file of lines that is only added to. Each line is JSON behind a checksum of it and of all lines before.
+    """A file of lines that is only added to. Each line is JSON behind a checksum of it and of all lines before; the
+    first says up to which byte there are lines, so that a file that has been cut is noticed.
 
     *Whole or not at all:* the end of a line is written after the line is on the disk, and is flushed before anything
     follows from it. What stands behind the last end is of a process that was killed, and the next one that writes
@@ -458,14 +459,16 @@ class _Log:
         self.path = os.path.realpath(path)
         if not os.path.isdir(folder := os.path.dirname(self.path)):
             raise FileNotFoundError(errno.ENOENT, "there is no such folder for a journal", folder)
-        self._seen, self._end, self._last, self._sum = tuple[int, ...](), 0, b"", 0  # the file as it was read, how far
+        # The file as it was read, and how far.
+        self._seen, self._end, self._last, self._sum = tuple[int, ...](), len(_first(0)), b"", 0
         self._settled = False  # whether it had not been written for `STAMP` seconds then
         self.room, self._torn = 0, 0  # the blanks behind; or how much stands there, if it is not blank
         self._like, self.writing, self.asking = like, FileLock(f"{self.path}-lock"), FileLock(f"{self.path}-asking")
         if not os.path.lexists(self.path):
             with self.hold(self.writing):
                 if not os.path.lexists(self.path):  # no other process has been faster
-                    files.write(Path(self.path), self._line({"about": {"id": secrets.token_hex(8)}}), like=like)
+                    line = self._line({"about": {"id": secrets.token_hex(8)}})
+                    files.write(Path(self.path), _first(self._end + len(line)) + line, like=like)
 
     def new(self) -> list[dict[str, Any]]:
         """What the lines say that were written since the last call, checked; first, that the file is still the one with
@@ -475,12 +478,13 @@ class _Log:
         try:
             with open(self.path, "rb") as file:
                 state = _state(file.fileno())
+                until = file.readline(len(_first(0)))  # before the lines, of which there may be more by then
                 file.seek(self._end - len(self._last))
                 content = file.read()
         except (FileNotFoundError, IsADirectoryError):
             if not self._seen:
                 raise
-            state, content = _state(self.path), b""
+            state, until, content = _state(self.path), b"", b""
         if self._seen and (state[:2] != self._seen[:2] or not content.startswith(self._last)):
             raise OSError(
                 f"{self.path} was {'replaced' if state else 'deleted'} while it was in use, so nothing is asked or "
@@ -500,8 +504,10 @@ class _Log:
         behind = content[len(self._last) + end - self._end :]
         if (rest := behind.rstrip(b" "))[:9] == b"%08x " % zlib.crc32(rest[9:-1], sum_) and len(rest) > 10:
             raise self._wrong("its last line has no end")
-        if not end:
+        if not last or not until.strip().isdigit():
             raise self._wrong("it is empty, or has no whole line")
+        if end < int(until):
+            raise self._wrong(f"its last {int(until) - end:,} bytes are missing")
         self._seen, self._sum, self._end, self._last = state, sum_, end, last
         self._settled = bool(state) and time.time_ns() - max(state[3:]) > STAMP * 1e9
         self.room, self._torn = (0, len(behind)) if rest else (len(behind), 0)
@@ -517,6 +523,8 @@ class _Log:
         """Add a line, on disk when this returns; only with the lock for writing, after `new`."""
         line = self._line(what)
         self._put(self._end, b" " * self._torn, line[:-1], line[-1:])
+        with open(self.path, "r+b", buffering=0) as file:
+            file.write(_first(self._end + len(line)))
 
     def make_room(self) -> None:
         """Room for answers to come, or an OSError; only with the lock for writing, after `new`."""
@@ -560,6 +568,11 @@ class _Log:
             yield
         finally:
             lock.release()
+
+
+def _first(until: int) -> bytes:
+    """The first line, of always the same length."""
+    return b"%015d\n" % until
 
 
 def _state(file: str | int) -> tuple[int, ...]:
