@@ -53,6 +53,9 @@ SAID, WORKERS, WHICH = st.sampled_from([True, False, None]), st.sampled_from(["a
 WORKER = st.sampled_from(["ann", "bob"])
 
 
+LOST = ["deleted", "replaced", "a folder", "another", "a copy from before", "empty"]
+
+
 class Journals(RuleBasedStateMachine):
     """Two objects at one file, against the votes about each pair, the costs and the leases as plain lists: questions,
     votes recorded, changed and taken back, leases on a clock that is also put back, closing and opening again, what a
@@ -177,7 +180,7 @@ class Journals(RuleBasedStateMachine):
         with open(self.path, "ab") as file:
             file.write(log._line({"votes": [Vote(0, 1, True, "killed")]})[:-1][:length])
 
-    @rule(how=st.sampled_from(["deleted", "replaced", "a folder", "another", "a copy from before", "empty"]))
+    @rule(how=st.sampled_from(LOST))
     def is_lost(self, how):
         """Whatever becomes of the file is noticed before the next question, and what is in memory can be saved."""
         aside, known, content = self.folder / "aside", self.model(), self.path.read_bytes()
@@ -253,6 +256,19 @@ class Journals(RuleBasedStateMachine):
 
 def test_a_journal_has_the_last_vote_of_each_worker_and_forgets_none():
     run_state_machine_as_test(Journals, settings=settings(examples(60, night=2000), stateful_step_count=25))
+
+
+@pytest.mark.parametrize("how", LOST)
+def test_a_file_that_is_gone_is_noticed_before_the_next_question(how):
+    """In each way, whatever the machine draws."""
+    machine = Journals()
+    machine.begin()
+    try:
+        machine.record(0, [], [((0, 1), True, "ann")])
+        machine.is_lost(how)
+        machine.all_say_the_same()
+    finally:
+        machine.teardown()
 
 
 @UNIX
