@@ -290,7 +290,7 @@ def audit(project: Project, pause: bool = False, **target: float) -> None:
 def _price_of(project: Project, **target: float) -> str:
     """How many questions an audit that begins now is expected to ask, and what they cost."""
     questions = project.audit(**target).least()
-    return f"about {_count(questions, 'question')}, which cost {questions * project.settings['price']:,.2f},"
+    return f"{_count(questions, 'question')} or so, which cost {questions * project.settings['price']:,.2f},"
 
 
 def clusters(project: Project) -> None:
