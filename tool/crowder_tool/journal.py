@@ -83,9 +83,18 @@ class Vote(NamedTuple):
 
 
 class Failed(Exception):
-    """What a crowd raises where it has no answer, if it knows more than that: what the failure cost (None: perhaps as
-    much as the dearest answer so far); after how many seconds to ask again, at the earliest; and what it ends, this
-    "attempt", the questions about this "pair", or the "run", as all other questions would fail as well.
+    """What a crowd raises where it has no answer, if it knows more than that.
+
+    Parameters
+    ----------
+    message : str
+        Why there is no answer.
+    cost : float, optional, keyword only
+        What the failure cost. None: perhaps as much as the dearest answer so far.
+    after : float, keyword only
+        After how many seconds to ask again, at the earliest.
+    ends : {"attempt", "pair", "run"}, keyword only
+        What it ends: this attempt; the questions about this pair; or the run, as all other questions would fail, too.
 
     See Also
     --------
