@@ -203,3 +203,47 @@ def test_near_one_holds_for_the_law_of_the_search(known, ratio):
     assert 1 + max(most) <= 4 * found[cell]
     # Near c = 1 and for r = oo, the integral of 2(2(1 - e^-v)/v - 1) from 0 to its zero is 1.37.
     assert ratio != inf or most[0] == pytest.approx(1.37, abs=0.05)
+
+
+# --- Two clusters of fewer than 75 records ---------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def few(known):
+    """What the cells with functions for two small clusters define."""
+    names = dict(known)
+    for cell in numbers.asking(CHAPTER)["cells"]:
+        if cell["id"] in {"pf-ends", "pf-asked", "pf-excess", "pf-cells"}:
+            exec(cell["source"], names)  # noqa: S102 - the book's own code
+    return names
+
+
+def along(curve, widths):
+    """The model whose p(h) takes the values of the curve, on steps of h of these widths."""
+    green, red = [1 - curve[-1]], [0.0]  # from the lowest similarity upwards
+    for width, rise in zip(widths[::-1], np.diff(curve, prepend=0)[::-1], strict=True):
+        green, red = [*green, 0.0, rise], [*red, width, 0.0]
+    edges = np.linspace(0, 1, len(red) + 1)
+    return cr.SimilarityModel.from_steps(edges, len(red) * np.array(green), len(red) * np.array(red))
+
+
+def curves(p):
+    """Constant ones at and between the ends of cells of p, and random ones."""
+    rng = np.random.default_rng(6)
+    yield from (along([x], [1.0]) for x in np.interp(np.arange(1, 4 * len(p) - 4) / 4, np.arange(len(p)), p))
+    for steps in rng.integers(2, 6, size=40).tolist():
+        yield along(np.sort(10 ** rng.uniform(-2.5, 0, size=steps)), rng.dirichlet(np.full(steps, 0.5)))
+
+
+@pytest.mark.parametrize("m, other", [(1, 1), (2, 2), (3, 8), (9, 11), (18, 20), (37, 38)])
+def test_no_curve_exceeds_the_printed_bound_by_more(few, m, other):
+    """With few cells, so that a wrong end of a cell or a wrong side of the cut would show."""
+    p, n = [0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.3, 1], m + other
+    most = few["excess"](few["Ends"](p, [0, 0.001, 0.005, 0.03, 0.1, 0.3, 1], n + 1), m, other)
+    assert (len(most) + 1) ** 2 > m * other  # no more than m * other non-matches can be asked about, whatever s is
+    s, ell = np.arange(1, len(most) + 1), np.arange(1, other + 1)
+    for model in curves(p):
+        terms = ell * L(model, ell * (ell - 1) / 2) * (1 + (ell <= m))
+        tails = np.cumsum(terms[::-1])[::-1][: len(s)]
+        exact = cr.expected_queries(model, [m, other]) - n - s**2 - n * tails
+        assert (exact <= most + 1e-6).all()
