@@ -19,7 +19,8 @@ from crowder.counting.expected import component_numbers, expected_across
 from crowder.models import L
 
 (CHAPTER,) = (chapter for chapter in read_chapters(ROOT) if chapter.slug == "A11-printed-theorem")
-#: The cells with functions for Dist-2, and what they need; those for all models begin with "ph-".
+#: The cells with functions for Dist-2, and what they need; those for all models begin with "ph-", and those
+#: for two small clusters with "pf-".
 DIST2 = {f"p-{name}" for name in "imports intervals small small-large b j right right-large".split()}
 #: A bound may equal what it bounds, which is rounded.
 ROUNDED = 1 + 1e-9
@@ -30,9 +31,8 @@ def known():
     """What the cells with functions define."""
     names = CHAPTER.defaults() | {"KNOTS": [2, 2.5, 3, 4], "MOST": [0.52, 0.28, 0.19, 0.085]}
     for cell in numbers.asking(CHAPTER)["cells"]:
-        if cell["id"] == "ph-all":
-            break
-        if cell["cell_type"] == "code" and (cell["id"].startswith("ph-") or cell["id"] in DIST2):
+        functions = cell["id"][:3] in ("ph-", "pf-") and cell["id"][3:] not in ("all", "check")
+        if cell["cell_type"] == "code" and (functions or cell["id"] in DIST2):
             exec(cell["source"], names)  # noqa: S102 - the book's own code
     return names
 
@@ -208,16 +208,6 @@ def test_near_one_holds_for_the_law_of_the_search(known, ratio):
 # --- Two clusters of fewer than 75 records ---------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def few(known):
-    """What the cells with functions for two small clusters define."""
-    names = dict(known)
-    for cell in numbers.asking(CHAPTER)["cells"]:
-        if cell["id"] in {"pf-ends", "pf-asked", "pf-excess", "pf-cells"}:
-            exec(cell["source"], names)  # noqa: S102 - the book's own code
-    return names
-
-
 def along(curve, widths):
     """The model whose p(h) takes the values of the curve, on steps of h of these widths."""
     green, red = [1 - curve[-1]], [0.0]  # from the lowest similarity upwards
@@ -236,10 +226,10 @@ def curves(p):
 
 
 @pytest.mark.parametrize("m, other", [(1, 1), (2, 2), (3, 8), (9, 11), (18, 20), (37, 38)])
-def test_no_curve_exceeds_the_printed_bound_by_more(few, m, other):
+def test_no_curve_exceeds_the_printed_bound_by_more(known, m, other):
     """With few cells, so that a wrong end of a cell or a wrong side of the cut would show."""
     p, n = [0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.3, 1], m + other
-    most = few["excess"](few["Ends"](p, [0, 0.001, 0.005, 0.03, 0.1, 0.3, 1], n + 1), m, other)
+    most = known["excess"](known["Ends"](p, [0, 0.001, 0.005, 0.03, 0.1, 0.3, 1], n + 1), m, other)
     assert (len(most) + 1) ** 2 > m * other  # no more than m * other non-matches can be asked about, whatever s is
     s, ell = np.arange(1, len(most) + 1), np.arange(1, other + 1)
     for model in curves(p):
@@ -247,3 +237,15 @@ def test_no_curve_exceeds_the_printed_bound_by_more(few, m, other):
         tails = np.cumsum(terms[::-1])[::-1][: len(s)]
         exact = cr.expected_queries(model, [m, other]) - n - s**2 - n * tails
         assert (exact <= most + 1e-6).all()
+
+
+def test_all_pairs_of_sizes_are_computed_and_by_finer_cells_where_these_are_needed(known):
+    """Here the first cells are not enough for any pair with six records in one cluster, at s = 2."""
+    (cell,) = (cell for cell in numbers.asking(CHAPTER)["cells"] if cell["id"] == "pf-all")
+    stand_ins = {"cells": lambda number, *_: number}
+    stand_ins["excess"] = lambda t, m, M: np.array([-3, -2 if m != 6 else 1 if t == 120 else -1])
+    names = known | stand_ins
+    exec(cell["source"], names)  # noqa: S102 - the book's own code
+    all_pairs = {(m, M) for M in range(1, 74) for m in range(1, M + 1) if m + M < 75}
+    assert len(all_pairs) == 37**2 and {(m, M) for m, M, s in names["nearest"] if s == 2} == all_pairs
+    assert sorted(set(names["nearest"].values())) == [-2, -1]
