@@ -13,17 +13,19 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import fft
 from scipy.special import gammaln
 
 from crowder import checks
 from crowder.counting.arrival import NODES, panels, steps_down
 from crowder.counting.expected import log_connected
+from crowder.counting.likelihood import log_ratios
 from crowder.models import L, SimilarityModel, common_steps
 from crowder.resolution import cluster_sizes
 
 __all__ = [
     "acceptance_threshold", "certain_mass", "disconnected", "edge_bound", "edge_tree_bound", "edge_union_bound",
-    "evidence_bound", "node_bound", "prob_fully_determined", "question_bound", "three_steps",
+    "error_bound", "evidence_bound", "node_bound", "prob_fully_determined", "question_bound", "three_steps",
 ]  # fmt: skip
 
 
@@ -367,6 +369,65 @@ def question_bound(model: SimilarityModel, n: int, k: int) -> float:
 def _least_error(affinity_squared: Any) -> Any:
     """A lower bound on the error probability of the best test: half of 1 - sqrt(1 - affinity²)."""
     return (1 - np.sqrt(1 - affinity_squared)) / 2
+
+
+def error_bound(model: SimilarityModel, n: int, k: int, delta: ArrayLike) -> np.ndarray:
+    r"""A lower bound on the expected questions of every algorithm that errs with probability at most δ.
+
+    Known and random are as in `question_bound`, errors are as rare on every partition of n records into k clusters, and
+    *some* partition takes so many questions: equal clusters may take fewer. The largest, over m, τ, p, of the bounds of
+    Companion Theorem A1.1 and Companion Lemma A12.1 for m hidden records, the latter with p equal, or but for one,
+
+    .. math:: \frac{m(k-2)}2 \Bigl(\frac{E\min\{1, e^{-X}\}}2 - \delta\Bigr)
+        \;\text{and}\; \frac m2 \sum_{i \in I} p_i\bigl(1 - \delta - \Pr(X > \tau)\bigr) - \frac{c\,\delta e^\tau}2,
+
+    X being the log-likelihood ratio of a hidden record's own cluster and another. For each of an array of δ in [0, 1],
+    otherwise a ValueError. X takes values on a grid: rounded up, so that the bound holds, unless :math:`\ln(f_g/f_r)`
+    is ±a, 0 or infinite, as under Dist-1 and Dist-2. Then a fraction of a second, up to 10⁵ records; otherwise minutes.
+
+    Examples
+    --------
+    >>> from crowder.models import dist1
+    >>> error_bound(dist1(0.2), 50_000, 20, [0.01, 1e-20, 1e-200]).round()
+    array([  321.,  3471., 24990.])
+    """
+    n, k = checks.whole(n, "n", most=checks.MOST_RECORDS), checks.whole(k, "k")
+    delta, steps = checks.numbers(delta, "delta"), log_ratios(checks.model(model), 1)
+    if not 1 <= k <= n or not ((delta >= 0) & (delta <= 1)).all():
+        raise ValueError(f"k must be from 1 to n and delta in [0, 1], not {k} of {n} and {delta}")
+    best, equal = np.zeros(delta.shape), 1 / max(k - 1, 1)
+    for m in np.unique(np.geomspace(1, n - k, 60).astype(int)) if 3 <= k < n else ():
+        for p in np.geomspace(min(0.01 / m, equal), equal, 16):  # of the cluster that records are moved to
+            own, share = (1 - p) / (k - 2), 1 - p * (p < equal)  # of the record's cluster, and of all that are moved
+            x, chance = _moved(steps, own, p, m - 1)
+            above, some = 1 - np.cumsum(chance), np.flatnonzero(chance > 1e-9)
+            some = some[:: 1 + len(some) // 1000]  # a choice of τ
+            with np.errstate(divide="ignore"):
+                spent = np.exp(np.minimum(x[some] + np.log(own / p * delta[..., None]), 600))
+            asked = m * share * (1 - delta[..., None] - above[some]) - spent
+            best = np.maximum(best, asked.max(axis=-1, initial=0) / 2)
+            if share == 1:
+                errs = chance @ np.exp(-np.maximum(x, 0)) / 2 - delta
+                best = np.maximum(best, max(m, (k + 1) * (m == 1)) * (k - 2) / 2 * errs)
+    return best
+
+
+def _moved(steps: tuple[np.ndarray, ...], own: float, other: float, others: int) -> tuple[np.ndarray, np.ndarray]:
+    """X on a grid, and its probabilities if finite. Each of `others` is in a record's cluster, or in the one that it
+    is moved to, with the probabilities `own` and `other`, besides one record in each."""
+    log_ratio, green, red = (each[np.isfinite(steps[0])] for each in steps)
+    values, weights = np.append(log_ratio, -log_ratio), np.append(own * green, other * red)
+    total, most = max(1 - own - other + weights.sum(), 1e-300), np.abs(values).max(initial=0) or 1.0
+    # Outside of the window X has probability e^-40 at most (Bernstein).
+    wide = 31 * most + np.sqrt((27 * most) ** 2 + 80 * others * (weights @ values**2) / total)
+    whole = np.allclose(values / most, np.rint(values / most), rtol=0, atol=1e-9)
+    unit = most / (1 if whole else max(1, int(most * 2**14 / wide)))
+    up, size = np.ceil(values / unit - 1e-9).astype(int), fft.next_fast_len(2 * int(wide / unit) + 8, real=True)
+    start, laws = int(others * (weights @ up) / total) - size // 2, np.zeros((2, size))
+    np.add.at(laws, (np.repeat([0, 1], len(green)), up % size), np.append(green, red))
+    match, apart = fft.rfft(laws)
+    chance = fft.irfft(match * apart * (1 - own - other + own * match + other * apart) ** others, size)
+    return (start + np.arange(size) + 1e-9 * (others + 2)) * unit, np.roll(chance, -start)
 
 
 def prob_fully_determined(model: SimilarityModel, sizes: ArrayLike) -> float:

@@ -65,7 +65,8 @@ JUNK = [
 MORE = """beyond.audit.audit_cost beyond.errors.learn_errors beyond.others.MemberVotes beyond.others.control_queries
     counting.arrival.expected_queries_in_order counting.arrival.prob_nonmatch_first
     counting.bounds.certain_mass counting.bounds.disconnected counting.bounds.edge_tree_bound
-    counting.bounds.edge_union_bound counting.bounds.prob_fully_determined counting.bounds.question_bound
+    counting.bounds.edge_union_bound counting.bounds.error_bound counting.bounds.prob_fully_determined
+    counting.bounds.question_bound
     counting.bounds.three_steps counting.expected.component_numbers
     counting.expected.expected_across counting.expected.log_connected counting.likelihood.expected_evidence_queries
     counting.likelihood.prob_wrong_first counting.likelihood.product_tv counting.limits.edge_limit

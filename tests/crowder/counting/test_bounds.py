@@ -6,7 +6,7 @@ hold, and where the printed ones fail, is what their chapters show."""
 from fractions import Fraction
 from functools import partial
 from itertools import combinations, pairwise, product
-from math import comb, sqrt
+from math import comb, exp, inf, log, prod, sqrt
 
 import networkx as nx
 import numpy as np
@@ -21,10 +21,12 @@ from crowder.counting.bounds import (
     disconnected,
     edge_tree_bound,
     edge_union_bound,
+    error_bound,
     prob_fully_determined,
     question_bound,
     three_steps,
 )
+from crowder.counting.likelihood import product_tv
 
 BACKWARDS = cr.SimilarityModel.from_steps([0, Fraction(1, 2), 1], [2, 0], [0, 2], name="backwards")
 MODELS = [
@@ -139,6 +141,64 @@ def test_the_bound_is_the_loop_over_hidden_records(epsilon, k, more):
     for model in (cr.dist1(epsilon), cr.dist2(epsilon)):
         expected = plain_bound(float(model.hellinger2), k + more, k)
         assert question_bound(model, k + more, k) == pytest.approx(expected, rel=1e-7, abs=1e-9)
+
+
+def evidence(model, own, other, others):
+    """The law of X by enumeration: each of `others` is in a record's cluster, in that it is moved to, or in neither."""
+    widths = np.diff(model.green.edges)
+    g, r = widths * model.green.heights, widths * model.red.heights
+    matches = [(a, log(a / b) if b else inf) for a, b in zip(g, r, strict=True) if a]
+    nonmatches = [(b, log(b / a) if a else inf) for a, b in zip(g, r, strict=True) if b]
+    kinds = [[(own * a, x) for a, x in matches] + [(other * b, x) for b, x in nonmatches] + [(1 - own - other, 0)]]
+    return [
+        (prod(a for a, _ in terms), sum(x for _, x in terms)) for terms in product(matches, nonmatches, *kinds * others)
+    ]
+
+
+def plain_error_bound(model, n, k, delta):
+    """The same bounds over the same p, and over every τ."""
+    found, equal = [0.0], 1 / (k - 1)
+    for m in range(1, n - k + 1):
+        for p in np.geomspace(min(0.01 / m, equal), equal, 16):
+            own, c = (equal, 1) if p == equal else ((1 - p) / (k - 2), (1 - p) / (k - 2) / p)
+            moved, law = m * own * (k - 1 if p == equal else k - 2), evidence(model, own, p, m - 1)
+            for _, tau in law:
+                if tau < inf:
+                    above = sum(a for a, x in law if x > tau + 1e-9)
+                    found.append((moved * (1 - delta - above) - c * delta * exp(tau)) / 2)
+            if p == equal:
+                doubt = sum(a * min(1, exp(-x)) for a, x in law) / 2 - delta
+                found += [m * (k - 2) / 2 * doubt] + [(comb(k, 2) - 1) * doubt] * (m == 1)
+    return max(found)
+
+
+THREE = cr.SimilarityModel.from_steps([0, 0.25, 0.5, 1], green=[0.5, 1.5, 1], red=[1.5, 1, 0.75])
+
+
+@pytest.mark.parametrize("model", [cr.dist1(0.3), cr.dist2(0.2), THREE, APART], ids=lambda model: model.name)
+@pytest.mark.parametrize("n, k", [(6, 3), (7, 4), (12, 9)])
+def test_the_bound_for_errors_by_enumeration(model, n, k):
+    """On a grid the three-valued evidence is rounded up, so that the bound is too small, but hardly."""
+    deltas = np.array([0, 1e-9, 1e-3, 0.05, 0.3])
+    expected = [plain_error_bound(model, n, k, delta) for delta in deltas]
+    assert error_bound(model, n, k, deltas) == pytest.approx(
+        expected, rel=1e-7 if model is not THREE else 0.02, abs=1e-7
+    )
+    assert (error_bound(model, n, k, deltas) <= np.array(expected) + 1e-7).all()
+
+
+def test_the_distance_in_the_bound_for_errors_is_that_of_products():
+    """E min(1, 1/ratio) is 1 - TV, so that for one hidden record only the distance of A1.2 is left."""
+    doubt = (1 - product_tv(cr.dist1(0.1), 1)) / 2
+    assert error_bound(cr.dist1(0.1), 31, 30, 0.01) == pytest.approx(28 * 31 / 2 * (doubt - 0.01), rel=1e-9)
+
+
+def test_more_is_asked_for_a_smaller_error_up_to_half_of_the_hidden_records():
+    found = error_bound(cr.dist1(0.2), 2000, 20, [1, 0.5, 0.01, 1e-8, 1e-30, 0])
+    assert found[0] == 0 and (np.diff(found) > 0).all() and found[-1] == pytest.approx(1980 / 2, rel=1e-6)
+    assert error_bound(cr.uniform(), 10, 10, 0.01) == error_bound(cr.uniform(), 10, 2, 0.01) == 0
+    with pytest.raises(ValueError, match="delta in"):
+        error_bound(cr.uniform(), 10, 3, [0.1, np.nan])
 
 
 def test_where_nothing_or_everything_is_told():
