@@ -55,6 +55,17 @@ def kappas(frame, kappa):
     return fig
 
 
+def budget(frame):
+    """Disjoint events one below the other, each from where the one before ends; and their total."""
+    fig, ax = plt.subplots(figsize=(6.4, 2.6))
+    ends = frame["probability"].cumsum()
+    ax.barh(frame["output is wrong about"], frame["probability"], left=ends - frame["probability"], **EDGE.fill)
+    ax.axvline(ends.iloc[-1], color=INK, ls="--", label="any wrong output")
+    ax.set(xlabel="probability, summed up", ylim=(len(frame) - 0.4, -0.6), xlim=(0, 1.06 * ends.iloc[-1]))
+    ax.legend(loc="upper center")
+    return fig
+
+
 def dist2(profile, limits):
     """Questions across two clusters for Dist-2, in units of 1/H², and the limiting curves."""
     fig, axes = plt.subplots(1, 2, figsize=(6.4, 3.6), sharey=True)
