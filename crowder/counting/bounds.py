@@ -264,12 +264,13 @@ def evidence_bound(model: SimilarityModel, sizes: ArrayLike, *, delta: float = 0
 
     See Also
     --------
-    crowder.counting.bounds.question_bound : a lower bound for all algorithms that never err.
+    crowder.counting.bounds.question_bound, error_bound : lower bounds for all algorithms that never err, or may err.
 
     Notes
     -----
     For every arrival order that is independent of the similarities. O(distinct sizes squared), for δ > 0 also O(largest
-    size). Not in the paper: Companion Theorem A10.1 for δ = 0, and A10.2 for δ > 0.
+    size). Not in the paper: Companion Theorem A10.1 for δ = 0, and A10.2 for δ > 0. How far
+    an algorithm could stay below, on the worst partition, is Companion Theorem A12.1.
 
     Examples
     --------
@@ -346,7 +347,8 @@ def question_bound(model: SimilarityModel, n: int, k: int) -> float:
         \quad\text{and}\quad \frac{(k-2)(k+1)}4\bigl(1-\sqrt{1-q}\bigr).
 
     It is 0 for k = n, and for k ≤ 2, where similarities may determine the clustering. A ValueError if not 1 ≤ k ≤ n.
-    O(n). Replaces the sketch after Theorem 1 by a bound with explicit constants.
+    O(n). Replaces the sketch after Theorem 1 by a bound with explicit constants (Companion Theorem A1.1), to which
+    `error_bound` and Companion Theorem A12.1 add what few errors cost.
 
     Examples
     --------
