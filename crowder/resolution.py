@@ -154,8 +154,11 @@ def cluster_sizes(sizes: ArrayLike) -> np.ndarray:
 
 
 def ideal_queries(sizes: ArrayLike) -> int:
-    """The fewest questions that settle every pair, n - k + C(k, 2): spanning trees, and one non-match per pair of
-    clusters.
+    """The fewest questions with which answers alone settle every pair, n - k + C(k, 2): spanning trees, and one
+    non-match per pair of clusters.
+
+    No strategy that is never wrong asks fewer if it is not told k and no similarity determines a pair, that is, if f_g
+    and f_r vanish on the same set. Where similarities prove matches or non-matches, as under Dist-2, fewer may do.
 
     Parameters
     ----------
@@ -181,7 +184,8 @@ def ideal_recall(labels: ArrayLike) -> np.ndarray:
     """Recall after each question of the ideal run of Figure 2(b).
 
     It asks first about matches only, completing the largest cluster before the next, and then about one non-match
-    between every two clusters. No run has higher recall after any number of questions.
+    between every two clusters. No run that settles pairs by answers alone has higher recall after any
+    number of questions.
 
     Parameters
     ----------

@@ -77,7 +77,7 @@ EDGE = _style(ORANGE, "-", "D", "//")
 NODE = _style(BLUE, "--", "o", "\\\\")
 EVIDENCE = _style(PURPLE, "-.", "^", "..")
 NOISY = _style(INK, "-", "o", "oo")
-#: The fewest possible questions, n - k + C(k, 2).
+#: The fewest possible questions, n - k + C(k, 2), from answers alone.
 FEWEST = _style(GREY, ":", "_", "--")
 #: The paper's upper bounds, as printed and as corrected.
 PRINTED = _style(RED, (0, (1, 1)), "x", "xx")
