@@ -1,14 +1,15 @@
-"""The cells of the appendix that settle the printed Theorem 2, for Dist-2 and where F_g is at most F_r.
+"""The cells of the appendix that settle the printed Theorem 2, for Dist-2 and where F_g hardly exceeds F_r.
 
 The appendix computes that one side of an inequality is below the other; here each side is held against exact numbers.
 """
 
 from fractions import Fraction
 from itertools import combinations
-from math import comb, inf, isqrt
+from math import comb, inf
 
 import numpy as np
 import pytest
+from scipy.special import lambertw
 
 import crowder as cr
 from book.companion.intervals import balls, lower, upper
@@ -90,7 +91,7 @@ def test_the_right_side_is_that_of_the_printed_bound(known, m, epsilon):
         assert lower(known["right_side_from_20"](np.array([0, d]), np.array([0, mu])))[0, 0] <= min(sides.values())
 
 
-# --- Where F_g is at most F_r ----------------------------------------------------------------------------------------
+# --- Where F_g is at most F_r, or nearly -----------------------------------------------------------------------------
 
 
 def by_enumeration(m, p):
@@ -154,8 +155,8 @@ def test_the_integrand_is_above_the_exact_expectation(known, m, other, p):
         assert exact <= bound <= 1 + 1e-9
 
 
-def helpful_models():
-    """The paper's, and steps whose matches move up by random amounts; the first and last step stay positive."""
+def hardly_harmful_models():
+    """The paper's, steps whose matches move up by random amounts, and some with 1 - F_g = 0.95 (1 - F_r) above a level."""
     rng = np.random.default_rng(5)
     models = [cr.uniform(), cr.dist1(0.1), cr.dist1(0.45), cr.dist2(0.02), cr.dist2(0.1), cr.dist2(0.4)]
     for _ in range(14):
@@ -164,16 +165,19 @@ def helpful_models():
         lower = np.cumsum(red / red.sum()) ** rng.uniform(1, 9)  # F_g = F_r^x <= F_r
         edges = np.linspace(0, 1, steps + 1)
         models.append(cr.SimilarityModel.from_steps(edges, steps * np.diff(lower, prepend=0), steps * red / red.sum()))
+    for level in (0.02, 0.5, 0.9):
+        rest = (1 - 0.95 * (1 - level)) / level
+        models.append(cr.SimilarityModel.from_steps([0, level, 1], [rest, 0.95], [1, 1]))
     return models
 
 
-@pytest.mark.parametrize("m, other", [(3, 3), (6, 6), (6, 40), (12, 15), (20, 99), (40, 41), (30, 130)])
-def test_no_helpful_model_asks_more_than_the_worst_curve(known, tables, m, other):
+@pytest.mark.parametrize("m, other", [(2, 2), (2, 9), (3, 3), (6, 6), (6, 40), (12, 15), (20, 99), (40, 41), (30, 130)])
+def test_no_model_asks_more_than_the_worst_curve(known, tables, m, other):
     """Exact questions less what the bound spares, over s^2, are at most what the cells say; and that is at most 1."""
     eta = np.concatenate(([0], np.geomspace(0.001, 60, 80), [inf]))
     worst = list(known["one_pair"](tables, m, m, other, other, eta))
-    assert len(worst) == isqrt(2 * m - 1) - 1 and max(worst) <= 1
-    for model in helpful_models():
+    assert len(worst) == sum(0.95 * s * s < 2 * m for s in range(2, 2 * m)) and max(worst) <= 1
+    for model in hardly_harmful_models():
         questions = expected_across(model, m, other)
         sums = [[i * L(model, comb(i, 2)) for i in range(2, n + 1)] for n in (m, other)]
         for s, ratio in enumerate(worst, start=2):
@@ -203,6 +207,28 @@ def test_near_one_holds_for_the_law_of_the_search(known, ratio):
     assert 1 + max(most) <= 4 * found[cell]
     # Near c = 1 and for r = oo, the integral of 2(2(1 - e^-v)/v - 1) from 0 to its zero is 1.37.
     assert ratio != inf or most[0] == pytest.approx(1.37, abs=0.05)
+
+
+def test_the_inequality_for_pairs_is_sharp():
+    """Questions over the right side of (A11.2) at s = 2, with the model of the proof that this tends to 1.
+
+    The component of a record in G(m, 1/m) has in the limit Borel's law: u = E e^(-ax) solves u = e^(u - 1 - x).
+    """
+
+    def predicted(m):
+        x = np.linspace(0, m**-0.5, 2001)
+        return m * np.trapezoid(-lambertw(-np.exp(-1 - x)).real, x) / (4 + m**0.5)
+
+    for m in (25, 100, 400):
+        M, eta = 40 * m, m**-0.5
+        edges = np.linspace(0, 1, 5)  # from below: other non-matches, other matches, eta / M of the non-matches, 1 / m
+        model = cr.SimilarityModel.from_steps(edges, [0, 4 - 4 / m, 0, 4 / m], [4 - 4 * eta / M, 0, 4 * eta / M, 0])
+        assert all(model.green.cdf(x) <= model.red.cdf(x) + 1e-12 for x in np.linspace(0, 1, 41))
+        ell = np.arange(2, m + 200)
+        sums = np.cumsum(ell * L(model, ell * (ell - 1) / 2))  # beyond m + 199 next to nothing
+        quotient = expected_across(model, m, M) / (4 + M * sums[m - 2] + m * sums[-1])
+        assert quotient == pytest.approx(predicted(m), rel=0.08)
+    assert 0.99 < predicted(1e10) < 1
 
 
 # --- Two clusters of fewer than 75 records ---------------------------------------------------------------------------
