@@ -156,7 +156,7 @@ def test_the_integrand_is_above_the_exact_expectation(known, m, other, p):
 
 
 def hardly_harmful_models():
-    """The paper's, steps whose matches move up by random amounts, and some with 1 - F_g = 0.95 (1 - F_r) above a level."""
+    """The paper's, steps whose matches move up by random amounts, and some with 1 - F_g = 0.95 (1 - F_r) at the top."""
     rng = np.random.default_rng(5)
     models = [cr.uniform(), cr.dist1(0.1), cr.dist1(0.45), cr.dist2(0.02), cr.dist2(0.1), cr.dist2(0.4)]
     for _ in range(14):
@@ -216,7 +216,7 @@ def test_the_inequality_for_pairs_is_sharp():
     """
 
     def predicted(m):
-        x = np.linspace(0, m**-0.5, 2001)
+        x = np.geomspace(1e-12, m**-0.5, 2001)
         return m * np.trapezoid(-lambertw(-np.exp(-1 - x)).real, x) / (4 + m**0.5)
 
     for m in (25, 100, 400):
