@@ -33,9 +33,6 @@ __all__ = [
 UNIT = 1 << 20
 CERTAIN = 1 << 36
 
-#: Two logarithms in floats differ from the exact ones by less than this many units, for densities that floats can hold.
-FLOATS = 1e-6
-
 #: Stands in place of the evidence between components that are settled or have been merged away.
 SETTLED = -(1 << 62)
 
@@ -88,19 +85,18 @@ class SummedEvidence(NamedTuple):
     at: np.ndarray
 
 
-def log_ratios(green: np.ndarray, red: np.ndarray, *, down: bool = False) -> np.ndarray:
+def log_ratios(green: np.ndarray, red: np.ndarray) -> np.ndarray:
     """The evidence ln(green / red) of two arrays of densities, in multiples of 1/UNIT, int64; 0 where both vanish.
 
-    Rounded to the nearest multiple, so that equal votes for and against cancel, and ties are ties; a sum may therefore
-    exceed the exact one by not quite a unit for each pair. Or rounded `down`, so that no sum exceeds the exact one: the
-    error of two logarithms in floats is less than FLOATS units.
+    Rounded to the nearest multiple, so that equal votes for and against cancel, and ties are ties. A sum may therefore
+    exceed the exact one, or fall short of it, by not quite a unit for each pair (half of one, and the error of two
+    logarithms in floats, below 10⁻⁶ of a unit).
     """
     green, red = np.asarray(green, dtype=np.float64), np.asarray(red, dtype=np.float64)
     both = (green > 0) & (red > 0)
     ratio = np.log(np.where(both, green, 1.0)) - np.log(np.where(both, red, 1.0))
     certain = np.where(both, 0, CERTAIN * (np.sign(green) - np.sign(red)))
-    units = ratio * UNIT + certain
-    return (np.floor(units - FLOATS * (ratio != 0)) if down else np.rint(units)).astype(np.int64)
+    return np.rint(ratio * UNIT + certain).astype(np.int64)
 
 
 @njit(cache=True)

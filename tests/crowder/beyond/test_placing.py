@@ -45,8 +45,8 @@ def test_questions_are_those_of_the_plain_form(seed):
         edges, evidence, x = [0.2, 0.5, 0.9], [0] * 4, None
     else:  # ln 3 on either side of one half; Dist-2 is sure of the outer quarters, and 1/4 of each density is there
         edges = [0.5] if seed % 3 == 1 else [0.25, 0.75]
-        unit = math.floor(math.log(3) * 2**20)
-        evidence, x = ([-unit - 1, unit], 1 - math.sqrt(0.75)) if seed % 3 == 1 else ([-(2**36), 0, 2**36], 1 / 3)
+        unit = round(math.log(3) * 2**20)
+        evidence, x = ([-unit, unit], 1 - math.sqrt(0.75)) if seed % 3 == 1 else ([-(2**36), 0, 2**36], 1 / 3)
     steps = [[sum(w >= edge for edge in edges) for w in row] for row in similarity.tolist()]
     for crowd in (cr.Truth(data.labels), lambda i, j: (i * j + i + j) % 3 == 0):
         ordering = PlacingOrdering(similarity, model, delta=delta, bins=[0.2, 0.5, 0.9], rng=seed)
@@ -103,12 +103,12 @@ def test_learned_evidence_is_on_the_safe_side_of_every_rounding(q):
 
 @pytest.mark.parametrize("epsilon", [0.05, 0.3, 0.5])
 def test_of_known_densities_x_is_that_of_the_evidence_used(epsilon):
-    """1 - E_g ℓ^-½, rounded down, for ln ℓ rounded down, so that E_r ℓ ≤ 1. H² is more."""
+    """1 - E_g ℓ^-½, rounded down, for ln ℓ a unit below what was rounded to the nearest: then E_r ℓ ≤ 1. H² is more."""
     uneven = cr.SimilarityModel.from_steps([0, 0.2, 0.7, 1], [0.5, 0.8, 5 / 3], [2, 1, 1 / 3])
     for model in (cr.dist1(epsilon), cr.dist2(epsilon * 0.9), uneven):
         ordering = PlacingOrdering([0.5], model, delta=0.1, rng=1)
         masses = (np.diff([0, *ordering._edges, 1]) * of.pdf([0, *ordering._edges]) for of in (model.green, model.red))
-        above, least = exact_moments(*masses, ordering._ratio)
+        above, least = exact_moments(*masses, ordering._ratio - 1)
         assert above <= 1 and 0 <= 1 - least - mpmath.mpf(ordering._x) < 1e-12
         assert ordering._x == pytest.approx(model.hellinger2, abs=1e-6)
 
@@ -190,7 +190,7 @@ def naive(counts, before, labels, delta, law=None):
     seen, ratio, x, asked = [[0] * q, [0] * q], [0.0] * q, -inf, 0
     if law is not None:
         ratio, x = (
-            [math.floor(2**20 * log(g / r)) / 2**20 for g, r in zip(*law, strict=True)],
+            [log(g / r) for g, r in zip(*law, strict=True)],
             1 - sum(sqrt(g * r) for g, r in zip(*law, strict=True)),
         )
     for v, own in enumerate(labels):
@@ -230,6 +230,16 @@ def test_runs_that_draw_counts_equal_plain_loops(laws, learned, sizes):
         known = None if learned else LAWS[laws]
         *found, failed = simulate_placing(LAWS[laws], labels, known, delta=1, rng=seed)
         assert failed or tuple(found) == naive(counts, before, labels, 1.0, known)
+
+
+def test_in_simulated_runs_rounded_evidence_is_on_the_safe_side():
+    """Forty times ln(1/0.3) is less than T, and forty times the nearest multiple of 2⁻²⁰ is not: all are asked."""
+    law, m, exact = ([0.0, 1.0], [0.7, 0.3]), 40, -log(0.3)
+    nearest = round(exact * 2**20) / 2**20
+    assert nearest > exact
+    delta = (m + 1) * (m + 2) * exp(-m * (exact + nearest) / 2)
+    assert simulate_placing(law, [0] * (m + 1), law, delta=delta, rng=1) == (m, False, False)
+    assert simulate_placing(law, [0] * (m + 1), law, delta=delta * (1 + 1e-4), rng=1) == (m - 1, False, False)
 
 
 def test_rows_at_once_are_each_row_alone():
