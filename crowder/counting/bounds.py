@@ -101,8 +101,8 @@ def edge_tree_bound(model: SimilarityModel, sizes: ArrayLike) -> float:
 
     It applies to the uniform model, Dist-1 and Dist-2; a ValueError if F_g is above F_r somewhere. O(distinct sizes
     squared). Not in the paper; it is derived in the chapter "Edge ordering". Sharper, but not in closed form, is
-    ``expected_queries(uniform(), sizes)``, the most for F_g ≤ F_r (Companion Theorem A10.4). If only 1 - F_g ≥ γ(1 - F_r),
-    0 < γ ≤ 1, the sum has to be divided by γ (Companion Proposition A11.1).
+    ``expected_queries(uniform(), sizes)``, the most for F_g ≤ F_r (Companion Theorem A10.4). If only
+    1 - F_g ≥ γ(1 - F_r), 0 < γ ≤ 1, the sum over pairs has to be divided by γ (Companion Proposition A11.1).
 
     Examples
     --------
@@ -216,8 +216,8 @@ def node_bound(model: SimilarityModel, sizes: ArrayLike, *, printed: bool = True
 
     Notes
     -----
-    O(sum of the distinct sizes). The printed sum is not a bound for many small clusters: k clusters of one record exceed
-    it exactly if L(1) < 1/2 - 1/(k - 1) (Companion Remark 6.2).
+    O(sum of the distinct sizes). The printed sum is not a bound for many small clusters: k clusters of one record
+    exceed it exactly if L(1) < 1/2 - 1/(k - 1) (Companion Remark 6.2).
 
     Examples
     --------
