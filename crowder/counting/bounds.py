@@ -271,8 +271,7 @@ def evidence_bound(model: SimilarityModel, sizes: ArrayLike, *, delta: float = 0
     Notes
     -----
     For every arrival order that is independent of the similarities. O(distinct sizes squared), for δ > 0 also O(largest
-    size). Not in the paper: Companion Theorem A10.1 for δ = 0, and A10.2 for δ > 0. How far
-    an algorithm could stay below, on the worst partition, is Companion Theorem A12.1.
+    size). Not in the paper: Companion Theorem A10.1 for δ = 0, A10.2 for δ > 0. What all algorithms ask: Theorem A12.1.
 
     Examples
     --------
@@ -349,8 +348,7 @@ def question_bound(model: SimilarityModel, n: int, k: int) -> float:
         \quad\text{and}\quad \frac{(k-2)(k+1)}4\bigl(1-\sqrt{1-q}\bigr).
 
     It is 0 for k = n, and for k ≤ 2, where similarities may determine the clustering. A ValueError if not 1 ≤ k ≤ n.
-    O(n). Replaces the sketch after Theorem 1 by a bound with explicit constants (Companion Theorem A1.1), to which
-    `error_bound` and Companion Theorem A12.1 add what few errors cost.
+    O(n). Replaces the sketch after Theorem 1 by a bound with explicit constants (Companion Theorems A1.1 and A12.1).
 
     Examples
     --------
@@ -378,16 +376,15 @@ def _least_error(affinity_squared: Any) -> Any:
 def error_bound(model: SimilarityModel, n: int, k: int, delta: ArrayLike) -> np.ndarray:
     r"""A lower bound on the expected questions of every algorithm that errs with probability at most δ.
 
-    Known and random are as in `question_bound`, errors are as rare on every partition of n records into k clusters, and
-    *some* partition takes so many questions: equal clusters may take fewer. The largest, over m, τ, p, of the bounds of
-    Companion Theorem A1.1 and Companion Lemma A12.1 for m hidden records, the latter with p equal, or but for one,
+    As `question_bound`, for *some* partition: equal clusters may take fewer. It is the largest, over m, τ and p, of the
+    bounds of Companion Theorem A1.1 and Companion Lemma A12.1, the latter with p equal, or but for one,
 
     .. math:: \frac{m(k-2)}2 \Bigl(\frac{E\min\{1, e^{-X}\}}2 - \delta\Bigr)
         \;\text{and}\; \frac m2 \sum_{i \in I} p_i\bigl(1 - \delta - \Pr(X > \tau)\bigr) - \frac{c\,\delta e^\tau}2,
 
-    X being the log-likelihood ratio of a hidden record's own cluster and another. For each of an array of δ in [0, 1],
-    otherwise a ValueError. X takes values on a grid: rounded up, so that the bound holds, unless :math:`\ln(f_g/f_r)`
-    is ±a, 0 or infinite, as under Dist-1 and Dist-2. Then a fraction of a second, up to 10⁵ records; otherwise minutes.
+    for the log-likelihood ratio X of a hidden record's own cluster and another, and for each δ of an array in [0, 1],
+    otherwise a ValueError. X is rounded up to a grid, which keeps the bound valid, unless :math:`\ln(f_g/f_r)` is ±a, 0
+    or infinite, as under Dist-1 and Dist-2; these take a fraction of a second, others up to minutes.
 
     Examples
     --------
@@ -404,11 +401,11 @@ def error_bound(model: SimilarityModel, n: int, k: int, delta: ArrayLike) -> np.
         for p in np.geomspace(min(0.01 / m, equal), equal, 16):  # of the cluster that records are moved to
             own, share = (1 - p) / (k - 2), 1 - p * (p < equal)  # of the record's cluster, and of all that are moved
             x, chance = _moved(steps, own, p, m - 1)
-            above, some = 1 - np.cumsum(chance), np.flatnonzero(chance > 1e-9)
+            some = np.flatnonzero(chance > 1e-9)
             some = some[:: 1 + len(some) // 1000]  # a choice of τ
             with np.errstate(divide="ignore"):
                 spent = np.exp(np.minimum(x[some] + np.log(own / p * delta[..., None]), 600))
-            asked = m * share * (1 - delta[..., None] - above[some]) - spent
+            asked = m * share * (np.cumsum(chance)[some] - delta[..., None]) - spent
             best = np.maximum(best, asked.max(axis=-1, initial=0) / 2)
             if share == 1:
                 errs = chance @ np.exp(-np.maximum(x, 0)) / 2 - delta

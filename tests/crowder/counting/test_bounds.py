@@ -26,7 +26,6 @@ from crowder.counting.bounds import (
     question_bound,
     three_steps,
 )
-from crowder.counting.likelihood import product_tv
 
 BACKWARDS = cr.SimilarityModel.from_steps([0, Fraction(1, 2), 1], [2, 0], [0, 2], name="backwards")
 MODELS = [
@@ -185,12 +184,6 @@ def test_the_bound_for_errors_by_enumeration(model, n, k):
         expected, rel=1e-7 if model is not THREE else 0.02, abs=1e-7
     )
     assert (error_bound(model, n, k, deltas) <= np.array(expected) + 1e-7).all()
-
-
-def test_the_distance_in_the_bound_for_errors_is_that_of_products():
-    """E min(1, 1/ratio) is 1 - TV, so that for one hidden record only the distance of A1.2 is left."""
-    doubt = (1 - product_tv(cr.dist1(0.1), 1)) / 2
-    assert error_bound(cr.dist1(0.1), 31, 30, 0.01) == pytest.approx(28 * 31 / 2 * (doubt - 0.01), rel=1e-9)
 
 
 def test_more_is_asked_for_a_smaller_error_up_to_half_of_the_hidden_records():
