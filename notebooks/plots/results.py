@@ -35,7 +35,7 @@ def errors(questions, clusters, match):
     looks = [(color, marker) for color, marker in zip((PURPLE, BLUE, GREEN), "^os", strict=True)]
     for n, (color, marker) in zip([*sizes, least], [*looks[-len(sizes) :], (GREEN, "")], strict=True):
         column, style = questions[n], "--" if n == least else "-"
-        label = f"at least ($n$ = {sizes[-1]:,d})" if n == least else f"$n$ = {n:,d}"
+        label = f"lower bound ($n$ = {sizes[-1]:,d})" if n == least else f"$n$ = {n:,d}"
         ax.plot(at, column.iloc[:-1], style, color=color, marker=marker, ms=5, label=label)
         ax.plot([at[-1], certain], column.iloc[-2:], color=color, ls=":", lw=1)
         ax.plot(certain, column.iloc[-1], color=color, marker=marker, ms=7, clip_on=False)
