@@ -266,7 +266,8 @@ def evidence_bound(model: SimilarityModel, sizes: ArrayLike, *, delta: float = 0
 
     See Also
     --------
-    crowder.counting.bounds.question_bound, error_bound : lower bounds for all algorithms that never err, or may err.
+    crowder.counting.bounds.question_bound : a lower bound for all algorithms that never err.
+    crowder.counting.bounds.error_bound : the same for those that may err.
 
     Notes
     -----
