@@ -137,7 +137,7 @@ class PlacingOrdering(Ordering[Placed]):
     *Questions.* For known densities, `crowder.evidence_bound` bounds their expected number up to the first wrong
     placement. For δ > 0 the bound does not grow with n, nor does that of Theorem A10.3 for equal clusters and nothing
     known. With known densities and under the conditions of Theorem A12.1, no algorithm asks fewer on the worst
-    partition, up to a constant factor, than the better of this ordering, if stopped as there, and of the same with δ = 0.
+    partition, up to a constant factor, than the better of this ordering, if stopped as there, and of that with δ = 0.
 
     *Without a model*, evidence is learned when both kinds of pairs are known (`cautious_ratios`), and
     :math:`x = 1 - \bar\rho`; the :math:`\ell` with the least :math:`\bar\rho` so far is used. As long as no non-match
