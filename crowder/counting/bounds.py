@@ -217,7 +217,7 @@ def node_bound(model: SimilarityModel, sizes: ArrayLike, *, printed: bool = True
     Notes
     -----
     O(sum of the distinct sizes). The printed sum is not a bound for many small clusters: k clusters of one record
-    exceed it exactly if L(1) < 1/2 - 1/(k - 1) (Companion Remark 6.2).
+    exceed it exactly if L(1) < 1/2 - 1/(k - 1) (Companion Remark A3.3).
 
     Examples
     --------
