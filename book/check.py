@@ -275,7 +275,7 @@ def beside(chapters: Sequence[Chapter], out: Path) -> Iterator[str]:
     folders = [out / chapter.slug for chapter in chapters]
     entries = ledger.judge(ledger.read_declared(ROOT), ledger.read_records(folders), complete=False)
     yield from judged(entries, folders)
-    run = Texts(ROOT, dict(zip(chapters, folders, strict=True)), {e["id"]: ledger.standing(e) for e in entries})
+    run = Texts(ROOT, dict(zip(chapters, folders, strict=True)), {e["id"]: e["status"] for e in entries})
     yield from (line(*found) for found in run.wrong_numbers(pages=False))
     for folder in folders:
         found = [*results(folder)]

@@ -78,12 +78,12 @@ def check(claim: str, *pieces: Evidence, says: str = "") -> None:
     """Display what the evidence for a claim shows and, during a build, record it.
 
     Its identifier is written out: the build looks for it in the cells. While the evidence is folded, the page shows the
-    sentence `says` or, without it, the figure of the decisive piece.
+    sentence `says` or, without it, the figure of the decisive piece. In a notebook the claim has an anchor.
 
-    >>> check("C99", agreement(2 * 1, 2))
-    **C99: holds** (exact)
+    >>> check("C99", agreement(2 * 1, 2), says="Twice one is two.")
+    <a id="claim-c99"></a>**C99: holds** (exact). Twice one is two.
     <BLANKLINE>
-    - `agreement(2 * 1, 2)`: equal: 2
+    - equal: 2, by `agreement(2 * 1, 2)`
     """
     codes = _codes(sys._getframe(1), pieces)
     pieces = tuple(piece._replace(what=_as_code(code)) for piece, code in zip(pieces, codes, strict=True))
@@ -97,7 +97,9 @@ def check(claim: str, *pieces: Evidence, says: str = "") -> None:
     if (folder := results.folder()) is not None:
         results.write(folder / "claims" / f"{claim}.json", results.as_json(facts | more))
     words = "does not hold as printed" if found == "counterexample" else found
-    text = "\n".join([f"**{claim}: {words}**" + (f" ({basis})" if basis else ""), "", *map(_line, pieces)])
+    verdict = f"**{claim}: {words}**" + (f" ({basis})" if basis else "")
+    anchor = f'<a id="claim-{claim.lower()}"></a>'
+    text = "\n".join([anchor + " ".join([f"{verdict}.", facts["says"]]).strip(), "", *map(_line, pieces)])
     results.display({"text/markdown": text, "text/plain": text}, facts)
 
 
@@ -176,6 +178,4 @@ def _as_code(text: str) -> str:
 
 def _line(piece: Evidence) -> str:
     role = "*instead:* " if piece.corrected else "*also:* " if piece.also else ""
-    return (
-        f"- {role}{'' if piece.holds else '**does not hold** – '}{piece.what + ': ' * bool(piece.what)}{piece.figure}"
-    )
+    return f"- {role}{'' if piece.holds else '**does not hold** – '}{piece.figure}{f', by {piece.what}' * bool(piece.what)}"

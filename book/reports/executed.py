@@ -22,7 +22,7 @@ class Book:
             raise BuildError(f"not executed: {', '.join(lacking[:3])}{more}; run `make book`, or python -m book.run")
         records = ledger.read_records(self.folders.values())
         self.entries = ledger.judge(ledger.read_declared(ROOT), records, complete=self.whole)
-        self.texts = Texts(ROOT, self.folders, {entry["id"]: ledger.standing(entry) for entry in self.entries})
+        self.texts = Texts(ROOT, self.folders, {entry["id"]: entry["status"] for entry in self.entries})
 
 
 def folder_of(out: Path, chapter: Chapter) -> Path:

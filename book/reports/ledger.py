@@ -141,8 +141,15 @@ def sentence(entry: dict[str, Any]) -> str:
 
 
 def standing(entry: dict[str, Any]) -> str:
-    """Identifier and status, and for what holds the basis."""
-    return f"{entry['id']} {status_and_basis(entry) if entry['status'] == 'holds' else entry['status']}"
+    """The status, and for what holds the basis; the book's own statements were checked.
+
+    >>> standing({"id": "C15", "status": "refuted", "basis": "exact"})
+    'refuted'
+    >>> standing({"id": "B02", "status": "holds", "basis": "exact"})
+    'checked (exact)'
+    """
+    words = status_and_basis(entry) if entry["status"] == "holds" else entry["status"]
+    return words.replace("holds", "checked", 1) if entry["id"][0] == "B" else words
 
 
 def status_and_basis(entry: dict[str, Any]) -> str:

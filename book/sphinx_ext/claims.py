@@ -2,7 +2,7 @@
 
 They are made from the ledger, which `book.sphinx_ext.chapters` reads of the chapters as they ran::
 
-    {claim}`C15`              a badge, linked to the evidence
+    {claim}`C15`              a badge with the status, linked to the evidence
     ```{verdict} C15          the result in one sentence, with the evidence folded; the build inserts it where the
                               chapter checks the claim, and claims.css puts it into the margin where there is one
     ```{tally}                how many claims of the paper have which status; each count leads to their rows
@@ -55,17 +55,17 @@ def look(entry: dict[str, Any]) -> list[str]:
 
 
 def mark(entry: dict[str, Any]) -> nodes.inline:
-    """Identifier and status, without a link."""
-    text = standing(entry)
+    """Identifier and status, without a link, in a row of the page that follows the paper."""
+    text = f"{entry['id']} {standing(entry)}"
     return nodes.inline(text, text, classes=look(entry))
 
 
-def badge(env: Any, entry: dict[str, Any], target: str = "") -> nodes.Node:
-    """Identifier and status, linked to where the claim was checked or, if it was not, to its row."""
+def badge(env: Any, entry: dict[str, Any], words: str, target: str = "") -> nodes.Node:
+    """What became of a claim, linked to where it was checked or, if it was not, to its row."""
     name = entry["id"].lower()
     target = target or (f"claim-{name}" if entry["evidence"] else f"claim-row-{name}")
     # The classes are on a node around the link, because Sphinx replaces the node inside it.
-    return nodes.inline("", "", link(env, target, mark(entry).astext()), classes=look(entry))
+    return nodes.inline("", "", link(env, target, words), classes=look(entry))
 
 
 def link(env: Any, target: str, text: str) -> nodes.Node:
@@ -81,7 +81,7 @@ class ClaimRole(SphinxRole):
         if entry is None:
             logger.warning("no claim %s in the ledger", self.text, location=self.get_location())
             return [nodes.inline(self.text, self.text)], []
-        return [badge(self.env, entry)], []
+        return [badge(self.env, entry, entry["status"])], []
 
 
 class ClaimDirective(SphinxDirective):
@@ -142,7 +142,7 @@ class VerdictBox(ClaimDirective):
         entry = self.env.crowder_ledger[self.arguments[0]]
         name = entry["id"].lower()
         row = f"claim-row-{name}"
-        said = [self.line(badge(self.env, entry, row), " ", *self.inline(sentence(entry)), classes="claim-says")]
+        said = [self.line(badge(self.env, entry, standing(entry), row), " ", *self.inline(sentence(entry)), classes="claim-says")]
         if brief := 0 < len(entry["corrected"]) <= 60:
             said += self.labelled({"What holds": entry["corrected"]})
         printed = f"{'Printed' if entry['corrected'] else 'Claim'}, {entry['place']}"
@@ -151,7 +151,7 @@ class VerdictBox(ClaimDirective):
         stated += self.amendment(entry | {"corrected": ""} if brief else entry)
         evidence = fold([nodes.Text("Evidence")], "", stated, *self.grounds(entry),
                         *self.markdown(*pieces(entry["evidence"])),
-                        self.line(link(self.env, row, "the paper, in order"), classes="claim-links"),
+                        self.line(link(self.env, row, f"{entry['id']} in the list of all claims"), classes="claim-links"),
                         classes=["claim-evidence"])  # fmt: skip
         # The theme hides the list of contents where something of the class `popout` stands in its place.
         box = Tag("", *said, evidence, tag="div", classes=["claim", "popout"],
@@ -164,7 +164,7 @@ def pieces(evidence: list[dict[str, Any]]) -> list[str]:
     lines = []
     for piece in sorted(evidence, key=lambda piece: piece["corrected"]):
         role = "*Instead:* " if piece["corrected"] else "*Also:* " if piece.get("also") else ""
-        shown = ": ".join(filter(None, (piece["what"], f"*{piece['figure']}*")))
+        shown = ", by ".join(filter(None, (f"*{piece['figure']}*", piece["what"])))
         lines.append(f"- {role}{'' if piece['holds'] else '**Does not hold:** '}{shown}")
     return lines or ["No evidence was recorded."]
 
@@ -217,10 +217,10 @@ class Rows(ClaimDirective):
         box = nodes.container(classes=["paper-claim", f"was-{dashed(entry['status'])}"])
         homes = self.env.temp_data.setdefault("paper-homes", {})
         if name in homes:
-            box += self.line(badge(self.env, entry, f"claim-row-{name}"), *self.inline(f"is under *{homes[name]}*."))
+            box += self.line(badge(self.env, entry, mark(entry).astext(), f"claim-row-{name}"), *self.inline(f"is under *{homes[name]}*."))
             return box
         homes[name] = row
-        box += self.line(badge(self.env, entry), " ", *self.inline(f"*{entry['place']}*" * (name[0] != "b")))
+        box += self.line(badge(self.env, entry, mark(entry).astext()), " ", *self.inline(f"*{entry['place']}*" * (name[0] != "b")))
         said = "What is wrong" if entry["corrected"] else "Evidence"
         box += self.labelled({"Printed": entry["statement"] * (entry["statement"] != words), said: sentence(entry)})
         box += self.amendment(entry)

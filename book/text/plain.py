@@ -3,15 +3,15 @@ r"""The Markdown of a chapter, which reads well in any viewer, and the MyST that
 ====================================================  ======================================================
 in a chapter                                          is
 ====================================================  ======================================================
-``<!-- sec-name -->`` before a heading                its label; that of the title of a chapter stands after it,
-                                                      for there jupyterlab-myst would show the title twice
-``<!-- theorem thm-name -->``                         a statement, up to ``<!-- end -->``; its first words are
+``<a id="sec-name"></a>`` before a heading            its label; that of the title of a chapter, ``<!-- ch-name -->``,
+                                                      stands after it, or jupyterlab-myst would show the title twice
+``<!-- theorem --><a id="thm-name"></a>``             a statement, up to ``<!-- end -->``; its first words are
 ``**Companion Theorem 5.2 (Its title).** Let ...``    its name and title, in bold
 ``<!-- proof -->`` or ``<!-- folded proof -->``       a proof, which begins with ``**Proof.**``
 ``<!-- answer -->``                                   a folded box, which begins with ``**Answer.**``
-``\tag{5.1}``, ``$$`` and ``<!-- eq-name -->``        the end of an equation: its number and label
+``<a id="eq-name"></a>``, and ``\tag{5.1}``           before an equation its label, and at its end its number
 ``[Theorem 5.2](05-edge.ipynb#thm-name)``             a link to a label of a chapter, or of this one (``#thm-name``)
-``([C09 refuted](#claim-c09))``                       a badge
+``([refuted](#claim-c09))``                           a badge
 ``[[Wang et al., 2013](references.bib#wang2013)]``    a citation
 ====================================================  ======================================================
 
@@ -113,7 +113,7 @@ class Page:
         if place.kind == "equation":
             return f"{{eq}}`{label}`"
         if place.kind == "claim":
-            return f"{{claim}}`{words.partition(' ')[0]}`"
+            return f"{{claim}}`{label.removeprefix('claim-').upper()}`"
         if place.kind in ("chapter", "section", "page"):
             named = place._replace(words=words)
             titles = (name for name, other in self.places.items() if other == named and name != place.page.name)
@@ -140,7 +140,7 @@ def _blocks(text: str) -> str:
     """The text with directives for its blocks, and labels before headings and after equations."""
     text = TITLE.sub(r"(\g<label>)=\n# \g<title>", text)
     text = HEADING.sub(r"(\g<label>)=\n\g<level> \g<title>", text)
-    text = TAG.sub(r"\g<end> (\g<label>)", text)
+    text = TAG.sub(r"\g<formula>\g<end> (\g<label>)", text)
     text = STATEMENT.sub(_statement, text)
     for kind, (directive, head) in _BOXES.items():
         text = re.sub(rf"^<!-- {kind} -->\n+{re.escape(head)}\s", f"{FENCE}{directive}\n", text, flags=re.MULTILINE)

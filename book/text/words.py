@@ -1,7 +1,8 @@
 """What links say: the names and numbers of chapters, statements, equations, figures, tables, claims and works.
 
-A label stands in a comment: before what it names, or after the title of a chapter and after an equation; a figure or
-table has it as its name. Numbers are counted as the pages count them, by chapter and kind.
+A label is an anchor before what it names, ``<a id="thm-name"></a>``, so that links work in every viewer; that of a
+chapter stands in a comment after its title, and a figure or table has it as its name. Numbers are counted as the pages
+count them, by chapter and kind.
 """
 
 from __future__ import annotations
@@ -23,17 +24,19 @@ BIBLIOGRAPHY = Path("book/data/references.bib")
 COMPANIONS = ("theorem", "proposition", "corollary", "lemma")
 STATEMENTS = (*COMPANIONS, "definition", "remark", "example")
 
-#: A comment on a line of its own: it begins a block, ends it, or is a label.
-COMMENT = re.compile(r"^<!-- (.*?) -->$", re.MULTILINE)
+_ANCHOR = r'<a id="(?P<label>[\w-]+)"></a>'
+#: A comment on a line of its own: it begins a block, ends it, or is the label of a chapter.
+COMMENT = re.compile(r"^<!-- (.*?) -->", re.MULTILINE)
 STATEMENT = re.compile(
-    rf"^<!-- (?P<kind>{'|'.join(STATEMENTS)}) (?P<label>[\w-]+) -->\n+\*\*(?P<head>.+?)\.\*\*(?=\s)",
+    rf"^<!-- (?P<kind>{'|'.join(STATEMENTS)}) -->{_ANCHOR}\n+\*\*(?P<head>.+?)\.\*\*(?=\s)",
     re.MULTILINE | re.DOTALL,
 )
 TAG = re.compile(
-    r"^(?P<indent> *)\\tag\{(?P<number>[^}]*)\}\n(?P<end> *\$\$)\n *<!-- (?P<label>[\w-]+) -->$", re.MULTILINE
+    rf"^ *{_ANCHOR}\n+(?P<formula> *\$\$\n(?:(?! *\$\$$).*\n)*?) *\\tag\{{(?P<number>[^}}]*)\}}\n(?P<end> *\$\$)$",
+    re.MULTILINE,
 )
 TITLE = re.compile(r"\A# (?P<title>.*)\n<!-- (?P<label>[\w-]+) -->$", re.MULTILINE)
-HEADING = re.compile(r"^<!-- (?!end )(?P<label>[\w-]+) -->\n+(?P<level>#+) (?P<title>.*)$", re.MULTILINE)
+HEADING = re.compile(rf"^{_ANCHOR}\n+(?P<level>#+) (?P<title>.*)$", re.MULTILINE)
 _LABEL = re.compile(r"^\((?P<label>[\w-]+)\)=\n+#+ (?P<title>.*)$", re.MULTILINE)  # of pages that are no notebooks
 # Statements of the paper keep its name: "Theorem 2 of the paper", "Worst case (the paper, introduction)".
 _OURS = re.compile(rf"(?:Companion )?(?:{'|'.join(map(str.title, STATEMENTS))}) [\w?]+[.]?[\d?]*(?= \(|$)")
