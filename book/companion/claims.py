@@ -81,7 +81,7 @@ def check(claim: str, *pieces: Evidence, says: str = "") -> None:
     sentence `says` or, without it, the figure of the decisive piece. In a notebook the claim has an anchor.
 
     >>> check("C99", agreement(2 * 1, 2), says="Twice one is two.")
-    <a id="claim-c99"></a>**C99: holds** (exact). Twice one is two.
+    **C99: holds** (exact). Twice one is two.
     <BLANKLINE>
     - equal: 2, by `agreement(2 * 1, 2)`
     """
@@ -98,9 +98,8 @@ def check(claim: str, *pieces: Evidence, says: str = "") -> None:
         results.write(folder / "claims" / f"{claim}.json", results.as_json(facts | more))
     words = "does not hold as printed" if found == "counterexample" else found
     verdict = f"**{claim}: {words}**" + (f" ({basis})" if basis else "")
-    anchor = f'<a id="claim-{claim.lower()}"></a>'
-    text = "\n".join([anchor + " ".join([f"{verdict}.", facts["says"]]).strip(), "", *map(_line, pieces)])
-    results.display({"text/markdown": text, "text/plain": text}, facts)
+    text = "\n".join([f"{verdict}. {facts['says']}".strip(), "", *map(_line, pieces)])
+    results.display({"text/markdown": f'<a id="claim-{claim.lower()}"></a>{text}', "text/plain": text}, facts)
 
 
 def outcome(pieces: Sequence[Evidence]) -> tuple[str, str]:

@@ -126,12 +126,14 @@ def show(
     caption: str,
     alt: str,
     data: pd.DataFrame,
+    picture: bytes | None = None,
 ) -> None:
     """Display a figure and, during a build, save it with its data; close it.
 
     The name, such as "fig-line", is that of the files and the label for ``{numref}``; `caption` is a paragraph of
     Markdown, and `alt` what a reader who cannot see the figure needs to know, as plain text. The numbers plotted,
-    `data`, are saved as CSV with full precision.
+    `data`, are saved as CSV with full precision. A notebook shows `picture`, a PNG, in place of the figure if it is
+    given.
 
     >>> fig, ax = plt.subplots()
     >>> frame = pd.DataFrame({"x": [0, 1], "y": [1, 0]})
@@ -140,7 +142,7 @@ def show(
     A line.
     """
     facts = _facts("figure", name, data, caption=caption, alt=alt)
-    svg, png = drawing(fig), _as_png(fig)
+    svg, png = drawing(fig), picture or as_png(fig)
     _save(facts | {"drawn": drawn(fig)}, svg=svg, csv=_csv(data))
     plt.close(fig)
     text = f"[figure {name}: {facts['alt']}]"
@@ -183,9 +185,15 @@ def table(
 
 
 def _show_caption(facts: dict[str, str]) -> None:
-    """Display the caption below its figure or table, for readers of the notebook; the page has it from `facts`."""
-    caption = facts["caption"]
-    results.display({"text/markdown": caption, "text/plain": caption}, {"kind": "caption", "name": facts["name"]})
+    """Display the caption below its figure or table, for readers of the notebook; the page has it from `facts`.
+
+    It has the number of the page, and an anchor for links.
+    """
+    name = facts["name"]
+    number = results.NUMBERED.get(name, "")
+    caption = f"**{number}.** " * bool(number) + facts["caption"]
+    bundle = {"text/markdown": f'<a id="{name}"></a>{caption}', "text/plain": caption}
+    results.display(bundle, {"kind": "caption", "name": name})
 
 
 def _facts(kind: str, name: str, data: pd.DataFrame, **texts: str) -> dict[str, str]:
@@ -217,7 +225,7 @@ def _as_svg(fig: Figure) -> bytes:
     return buffer.getvalue()
 
 
-def _as_png(fig: Figure) -> bytes:
+def as_png(fig: Figure) -> bytes:
     """The picture that a notebook shows; the page has the SVG.
 
     JupyterLab shows no SVG in a notebook that is not trusted. The picture is opaque, because its text is dark and the

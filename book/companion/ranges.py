@@ -12,6 +12,9 @@ from typing import Any
 
 from IPython.display import display
 
+from book.companion import results
+from book.project import number_of
+
 __all__ = ["RANGE", "differing", "parameters", "read"]
 
 _NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
@@ -26,7 +29,7 @@ def parameters(chapter: str) -> None:
 
     The tagged cell of the notebook has a line for each: its type, the book's value and, in the comment, the interval in
     which it or, for a list, each of its values must lie. A list has at least one value. What does not fit is a
-    ValueError in a line that names the parameter.
+    ValueError in a line that names the parameter. Captions then have the numbers of this chapter.
 
     >>> seed, races, epsilons = 2017, 0, [0.1, 0.3]
     >>> parameters("03-integral")
@@ -34,6 +37,8 @@ def parameters(chapter: str) -> None:
     ValueError: races is 0, but must be an integer in [1, inf)
     """
     (path,) = _NOTEBOOKS.rglob(f"{chapter}.ipynb")
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    results.count(number_of(chapter), ("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"))
     if others := differing(path, sys._getframe(1).f_globals):
         said = f"**Not the book's parameters:** {'; '.join(others)}."
         display({"text/markdown": said, "text/plain": said}, raw=True)

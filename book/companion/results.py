@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,22 @@ if TYPE_CHECKING:
 
 #: Instead of the status of a claim: some evidence does not hold; there is no evidence.
 NOT_SHOWN, NOT_CHECKED = "not shown", "not checked"
+
+
+#: Of the chapter that runs: figures and tables by name, with their numbers, in the order of its cells.
+NUMBERED: dict[str, str] = {}
+
+
+def count(number: str, cells: Iterable[str]) -> None:
+    """Number the figures and tables of a chapter as its page does, whatever the order in which its cells are run.
+
+    >>> count("3", ['figure(plot, "fig-a")', 'table(frame, "tab-a")', 'slider(states, "fig-b")']); NUMBERED["fig-b"]
+    'Figure 3.2'
+    """
+    names = dict.fromkeys(name for cell in cells for name in re.findall(r'"((?:fig|tab)-[\w-]+)"', cell))
+    for kind, prefix in (("Figure", "fig-"), ("Table", "tab-")):
+        each = enumerate((name for name in names if name.startswith(prefix)), 1)
+        NUMBERED.update({name: f"{kind} {number}.{place}" for place, name in each})
 
 
 def folder() -> Path | None:
@@ -79,17 +95,22 @@ def _plain(value: Any) -> Any:
 
 def chart(kind: str, name: str, given: Mapping[str, Any]) -> None:
     """Leave in the notebook what a script of the page draws in place of a figure."""
+    words = "*On the page of the book, this figure is interactive.*"
     bundle = {f"application/vnd.crowder.{kind}+json": as_json(given).decode(),
-              "text/plain": f"[{kind} {name}: on the page of the book]"}  # fmt: skip
+              "text/markdown": words, "text/plain": words}  # fmt: skip
     display(bundle, {"kind": kind, "name": name})
 
 
 def display(bundle: dict[str, str], facts: dict[str, Any]) -> None:
-    """Publish to the notebook, with `facts` as metadata of the output; outside a notebook, print the plain text."""
+    """Publish to the notebook, with `facts` as metadata of the output; outside a notebook, print the plain text.
+
+    An alternative text among the facts stands also where nbconvert looks for that of a picture.
+    """
     from IPython import get_ipython
     from IPython.display import display as publish
 
     if get_ipython() is None:
         print(bundle["text/plain"])
     else:
-        publish(bundle, raw=True, metadata={"crowder": facts})
+        described = {"image/png": {"alt": facts["alt"]}} if "image/png" in bundle else {}
+        publish(bundle, raw=True, metadata={"crowder": facts, **described})

@@ -75,6 +75,19 @@ class Page:
         """The text with roles for its links."""
         return _LINK.sub(self._role, _BADGE.sub(r"\1", _CITED.sub(self._cited, text)))
 
+    def alone(self, text: str, site: str) -> str:
+        """The text for a notebook that is alone: links to other chapters, and to works, lead to the pages."""
+        return _LINK.sub(lambda found: self._address(found, site), text)
+
+    def _address(self, found: re.Match[str], site: str) -> str:
+        path, _, label = (found["to"] or "").partition("#")
+        if not path:
+            return found[0]
+        _, place = self._target(found["to"])
+        page = "book/pages/bibliography.html" if place.kind == "work" else place.page.with_suffix(".html").as_posix()
+        anchor = f"#{'equation-' * (place.kind == 'equation')}{label}" if label and place.kind != "work" else ""
+        return f"[{found['words']}]({site}{page}{anchor})"
+
     def _place(self, label: str) -> Place:
         try:
             return self.places[label]

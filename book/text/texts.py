@@ -12,6 +12,7 @@ from typing import Any
 from book.text import numbers, words
 from book.text.chapters import Chapter
 from book.text.plain import Page
+from book.text.to_myst import kind_of
 
 
 class Texts:
@@ -36,18 +37,16 @@ class Texts:
     def page(self, chapter: Chapter) -> Page:
         return Page(chapter.path, self.places)
 
-    def offered(self, chapter: Chapter) -> dict[str, Any]:
-        """The chapter as it ran, for readers: it says what was computed, and its captions have the page's numbers."""
+    def offered(self, chapter: Chapter, site: str) -> dict[str, Any]:
+        """The chapter as it ran, for readers who have it alone: it says what was computed, and links to the pages."""
         notebook, page = copy.deepcopy(self.executed[chapter]), self.page(chapter)
         for cell in notebook["cells"]:
             if cell["cell_type"] == "markdown":
-                cell["source"] = page.corrected(cell["source"])
+                cell["source"] = page.alone(page.corrected(cell["source"]), site)
             for output in cell.get("outputs", []):
-                facts = output.get("metadata", {}).get("crowder", {})
-                if facts.get("kind") == "caption":
-                    caption = page.corrected("".join(output["data"]["text/markdown"]))
-                    text = f"**{self.places[facts['name']].words}.** {caption}"
-                    output["data"] = dict.fromkeys(("text/markdown", "text/plain"), text)
+                if kind_of(output) == "caption":
+                    data = output["data"]
+                    data["text/markdown"] = page.alone(page.corrected("".join(data["text/markdown"])), site)
         return notebook
 
     def wrong_links(self) -> Iterator[tuple[str, str, str]]:

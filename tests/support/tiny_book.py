@@ -110,24 +110,25 @@ TEXT = (
     r"""# One
 <!-- ch-one -->
 
-A square ([C01 holds (proved)](#claim-c01)) grows as $x^2$, and ([C02 refuted](#claim-c02)) does not;
-([C03 undecided](#claim-c03)) may. See [(1.1)](#eq-one), [Figure 1.1](#fig-a),
+A square ([holds](#claim-c01)) grows as $x^2$, and ([refuted](#claim-c02)) does not;
+([undecided](#claim-c03)) may. See [(1.1)](#eq-one), [Figure 1.1](#fig-a),
 [Companion Theorem A2.1](appendix/A2-more.ipynb#thm-ours), [Figure A2.2](appendix/A2-more.ipynb#fig-d),
 [(A2.1)](appendix/A2-more.ipynb#eq-a) and [A section](appendix/A2-more.ipynb#sec), after
 [[Mazumdar and Saha, 2017](../book/data/references.bib#mazumdar2017first)].
 [Figure 1.1](#fig-a) has 3<!--size--> points, and [Figure A2.1](appendix/A2-more.ipynb#fig-c) too.
 
+<a id="eq-one"></a>
+
 $$
 x^2 = x \cdot x
 \tag{1.1}
 $$
-<!-- eq-one -->
 
-<!-- a-square -->
+<a id="a-square"></a>
 ## A square
 
-<!-- theorem thm-one -->
-**Companion Theorem 1.1 (Squares).** A square $x^2$ is a square ([C01 holds (proved)](#claim-c01)).
+<!-- theorem --><a id="thm-one"></a>
+**Companion Theorem 1.1 (Squares).** A square $x^2$ is a square ([holds](#claim-c01)).
 <!-- end -->
 
 """
@@ -138,7 +139,7 @@ ELSEWHERE = (
     r"""# Two
 
 Squares have a [Companion Theorem 1.1](01-one.ipynb#thm-one), an equation [(1.1)](01-one.ipynb#eq-one), and
-[Figure 1.2](01-one.ipynb#fig-b); see ([C02 refuted](01-one.ipynb#claim-c02)) and [A square](01-one.ipynb#a-square).
+[Figure 1.2](01-one.ipynb#fig-b); see ([refuted](01-one.ipynb#claim-c02)) and [A square](01-one.ipynb#a-square).
 The share is **50%<!--share:.0%-->** of 5<!--size-->.
 
 """
@@ -178,19 +179,19 @@ slider({size: state(size) for size in sizes}, "fig-states", label="size", at=2, 
 """
 STATEMENTS = r"""# Statements
 
-<!-- theorem thm-ours -->
+<!-- theorem --><a id="thm-ours"></a>
 **Companion Theorem A2.1 (A tree with $x^2$).** Ours.
 <!-- end -->
 
-<!-- theorem thm-theirs -->
+<!-- theorem --><a id="thm-theirs"></a>
 **Theorem 2 of the paper (edge *ordering*, $x^2$).** Theirs.
 <!-- end -->
 
-<!-- proposition prop-plain -->
+<!-- proposition --><a id="prop-plain"></a>
 **Companion Proposition A2.1.** Without a title.
 <!-- end -->
 
-<!-- definition def-ours -->
+<!-- definition --><a id="def-ours"></a>
 **Definition A2.1 (A word).** A definition.
 <!-- end -->
 
@@ -201,13 +202,14 @@ STATEMENTS = r"""# Statements
 Read [Companion Theorem A2.1](#thm-ours), [Theorem 2 of the paper](#thm-theirs), [Companion Proposition
 A2.1](#prop-plain), [Definition A2.1](#def-ours) and [these words](#thm-theirs).
 
+<a id="eq-a"></a>
+
 $$
 x^2
 \tag{A2.1}
 $$
-<!-- eq-a -->
 
-<!-- sec -->
+<a id="sec"></a>
 ## A section"""
 
 # --- pages --------------------------------------------------------------------------------------------------------

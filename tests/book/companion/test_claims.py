@@ -241,5 +241,5 @@ def test_what_does_not_hold_is_recorded_and_raises_nothing(build, shown):
     check("C08", REFUTED, corrected(FALSE))
     check("C11")
     assert [on_disk(build, name)["found"] for name in ("B01", "C08", "C11")] == [NOT_SHOWN, NOT_SHOWN, NOT_CHECKED]
-    assert "- *instead:* **does not hold** – `FALSE`: 1 is not 2" in shown[1][0]["text/plain"]
-    assert shown[2][0]["text/plain"].strip() == "**C11: not checked**"
+    assert "- *instead:* **does not hold** – 1 is not 2, by `FALSE`" in shown[1][0]["text/plain"]
+    assert shown[2][0]["text/plain"].strip() == "**C11: not checked**."

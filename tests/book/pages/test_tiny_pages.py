@@ -50,16 +50,15 @@ def test_one_sentence_stands_where_the_claim_was_checked_and_the_evidence_is_fol
     assert says(code, "identity(") and says(code, "counterexample(")  # a cell that only checks is on the page
     for name, outside, inside in [
         # Without a sentence of its own, a claim has the figure of what carries it.
-        ("c01", ["C01 holds (proved) 1 identity, difference 0."],
+        ("c01", ["holds (proved) 1 identity, difference 0."],
          ["Claim, Section", "Proved: in A square . In prose only: that it is one.", "Touches: Dist-1,"]),
-        ("c02", ["C02 refuted There are", "What holds: It is three."],
+        ("c02", ["refuted There are", "What holds: It is three."],
          ["Printed, Lemma 2: Three are two.", "Affects: whatever counts", "What stands: two", "Exact: at two records.",
           "Touches: nothing in the analysis or the experiments.", "counterexample(3,",
-          "3, instead of at most 2 as printed", "Instead: agreement([count]", "equal: 3, 3"]),
-        ("c03", ["C03 undecided", "This: 1; that: 2 (errors)."], ["Claim, Section 3: As before."]),
+          "3, instead of at most 2 as printed", "Instead: equal: 3, 3, by agreement([count]"]),
+        ("c03", ["undecided", "This: 1; that: 2 (errors)."], ["Claim, Section 3: As before."]),
         ("e01", ["3, instead of 2 as printed.", "What holds: They are three."],
-         ["Printed, Lemma 2, its proof: Two and one are two.", "Affects: the lemma", "Instead: agreement(2",
-          "equal: 3"]),
+         ["Printed, Lemma 2, its proof: Two and one are two.", "Affects: the lemma", "Instead: equal: 3, by agreement(2"]),
     ]:  # fmt: skip
         before, folded = box(page, f"claim-{name}").split("<details", 1)
         assert "open" not in folded[: folded.index(">")]
@@ -78,7 +77,7 @@ def test_a_row_has_what_the_paper_says_and_opens_to_what_became_of_it(built):
     assert [says(summary, words) for summary, words in zip(
         summaries, ["Theorem 1 A square", "Lemma 2 Three are two or one. C02 refuted E01 misprint",
                     "Proof of Lemma 2 It is clear. C02 refuted", "Section 3 As before. C03 undecided",
-                    "Chapter 1 It is so. B01 holds (exact)"], strict=True)] == [True] * 5  # fmt: skip
+                    "Chapter 1 It is so. B01 checked (exact)"], strict=True)] == [True] * 5  # fmt: skip
     assert not any("<a " in summary for summary in summaries)  # a summary opens, and does nothing else
     places = [page.index(f'id="claim-row-{name}"') for name in NAMES]  # each claim has one place
     assert places == sorted(places)

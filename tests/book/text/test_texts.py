@@ -22,7 +22,7 @@ PLACES = {
     "thm-b": Place(HERE, "theorem", "Theorem 2 of the paper"),
     "eq-a": Place(HERE, "equation", "(5.1)"),
     "tab-a": Place(THERE, "table", "Table A2.1"),
-    "claim-c09": Place(THERE, "claim", "C09 refuted"),
+    "claim-c09": Place(THERE, "claim", "refuted"),
     "wang2013": Place(words.BIBLIOGRAPHY, "work", "Wang et al., 2013"),
     "abbe2018": Place(words.BIBLIOGRAPHY, "work", "Abbe, 2018"),
 }
@@ -37,14 +37,14 @@ PAGE = Page(HERE, PLACES)
         ("[Chapter 6](05-edge.ipynb#thm-a)", "[Companion Theorem 5.2](#thm-a)"),  # nothing of it is right
         ("[Bounds, and 2 more](#ch-more)", "[Bounds, and 2 more](appendix/A2-more.ipynb#ch-more)"),  # a title
         ("[this](#eq-a)", "[(5.1)](#eq-a)"),  # an equation has no other name
-        ("[C09 holds](#claim-c09)", "[C09 refuted](appendix/A2-more.ipynb#claim-c09)"),
+        ("[holds](#claim-c09)", "[refuted](appendix/A2-more.ipynb#claim-c09)"),
         ("[[Wang, 2014](../book/data/references.bib#wang2013)]",
          "[[Wang et al., 2013](../book/data/references.bib#wang2013)]"),
         ("`[Theorem 9](#thm-a)` is code", "`[Theorem 9](#thm-a)` is code"),
-        ("$$\nx = 1\n\\tag{5.7}\n$$\n<!-- eq-a -->", "$$\nx = 1\n\\tag{5.1}\n$$\n<!-- eq-a -->"),
-        ("<!-- theorem thm-a -->\n**Companion Theorem 5.1 (A 2nd tree).** It",
-         "<!-- theorem thm-a -->\n**Companion Theorem 5.2 (A 2nd tree).** It"),
-        *[("<!-- theorem thm-b -->\n**Theorem 2 of the paper (edge).** It",) * 2],
+        ('<a id="eq-a"></a>\n\n$$\nx = 1\n\\tag{5.7}\n$$', '<a id="eq-a"></a>\n\n$$\nx = 1\n\\tag{5.1}\n$$'),
+        ('<!-- theorem --><a id="thm-a"></a>\n**Companion Theorem 5.1 (A 2nd tree).** It',
+         '<!-- theorem --><a id="thm-a"></a>\n**Companion Theorem 5.2 (A 2nd tree).** It'),
+        *[('<!-- theorem --><a id="thm-b"></a>\n**Theorem 2 of the paper (edge).** It',) * 2],
     ],
 )  # fmt: skip
 def test_words_and_targets_are_those_of_the_label(said, right):
@@ -59,17 +59,17 @@ def test_words_and_targets_are_those_of_the_label(said, right):
         ("[(5.1)](#eq-a), [Table A2.1](#tab-a)", "{eq}`eq-a`, {numref}`tab-a`"),
         ("[Appendix A2](appendix/A2-more.ipynb) and [the rest](#sec-worst)",
          "{doc}`Appendix A2 </notebooks/appendix/A2-more>` and {ref}`the rest <sec-worst>`"),
-        ("at most ([C09 refuted](#claim-c09)), ([(5.1)](#eq-a))", "at most {claim}`C09`, ({eq}`eq-a`)"),
+        ("at most ([refuted](#claim-c09)), ([(5.1)](#eq-a))", "at most {claim}`C09`, ({eq}`eq-a`)"),
         ("as in [[Abbe, 2018](x/references.bib#abbe2018), [Wang et al., 2013](x/references.bib#wang2013)].",
          "as in {cite:p}`abbe2018,wang2013`."),
         ("Wang et al. [[2013](x/references.bib#wang2013)] ask", "Wang et al. {cite:yearpar}`wang2013` ask"),
-        ("$$\nx\n\\tag{5.1}\n$$\n<!-- eq-a -->\nA", "$$\nx\n$$ (eq-a)\nA"),
+        ('<a id="eq-a"></a>\n\n$$\nx\n\\tag{5.1}\n$$\nA', "$$\nx\n$$ (eq-a)\nA"),
         ("# Title\n<!-- ch-a -->\n\nA", "(ch-a)=\n# Title\n\nA"),
         ("<!-- proof -->\n**Proof.** A\n<!-- end -->\n\n## Title", ":::::::::{prf:proof}\n\nA\n:::::::::\n\n## Title"),
         ("[Edge ordering](05-edge.ipynb)", "{ref}`ch-edge`"),  # by its title, which may have formulas
-        ("<!-- theorem thm-a -->\n**Companion Theorem 5.2 (If $x < 1$).** Let it\nbe.\n<!-- end -->",
+        ('<!-- theorem --><a id="thm-a"></a>\n**Companion Theorem 5.2 (If $x < 1$).** Let it\nbe.\n<!-- end -->',
          ":::::::::{prf:theorem} If $x < 1$\n:label: thm-a\n\nLet it\nbe.\n:::::::::"),
-        ("<!-- theorem thm-b -->\n**Theorem 2 of the paper (edge).** It\n<!-- end -->",
+        ('<!-- theorem --><a id="thm-b"></a>\n**Theorem 2 of the paper (edge).** It\n<!-- end -->',
          ":::::::::{prf:theorem} Theorem 2 of the paper (edge)\n:label: thm-b\n:nonumber:\n\nIt\n:::::::::"),
         ("<!-- folded proof -->\n**Proof.** By 3<!--n-->.\n<!-- end -->",
          ":::::::::{prf:proof}\n:class: dropdown\n\nBy 3.\n:::::::::"),
@@ -82,7 +82,7 @@ def test_plain_markdown_becomes_what_sphinx_renders(plain, myst):
 def test_what_is_not_understood_is_named():
     for text, said in (
         ("[Theorem 9](#thm-z)", "05-edge: nothing has the label thm-z"),
-        ("<!-- theorm thm-a -->\n**Companion Theorem 5.2.** It", "<!-- theorm thm-a --> begins nothing that is known"),
+        ('<!-- theorm --><a id="thm-a"></a>\n**Companion Theorem 5.2.** It', "<!-- theorm --> begins nothing"),
         ("Abbe [[2013](x/references.bib#wang2013)]", "stand no authors Wang et al."),
     ):
         with pytest.raises(BuildError, match=said):
@@ -92,18 +92,21 @@ def test_what_is_not_understood_is_named():
 def test_labels_are_counted_by_chapter_and_kind():
     """As on the pages: two figures and a table, statements by their kind, those of the paper not at all."""
     text = (
-        "# Edge\n<!-- ch-edge -->\n\n<!-- theorem thm-p -->\n**Theorem 2 of the paper (edge).** A\n<!-- end -->\n\n"
-        "<!-- theorem thm-a -->\n**Companion Theorem 0.0 (B).** A\n$$\nx\n\\tag{0}\n$$\n<!-- eq-a -->\n<!-- end -->\n"
-        "<!-- remark rem-a -->\n**Remark 0.0.** C\n<!-- end -->\n<!-- theorem thm-c -->\n**Companion Theorem 1.1.** D"
+        "# Edge\n<!-- ch-edge -->\n\n"
+        '<!-- theorem --><a id="thm-p"></a>\n**Theorem 2 of the paper (edge).** A\n<!-- end -->\n\n'
+        '<!-- theorem --><a id="thm-a"></a>\n**Companion Theorem 0.0 (B).** A\n\n'
+        '<a id="eq-a"></a>\n\n$$\nx\n\\tag{0}\n$$\n<!-- end -->\n'
+        '<!-- remark --><a id="rem-a"></a>\n**Remark 0.0.** C\n<!-- end -->\n'
+        '<!-- theorem --><a id="thm-c"></a>\n**Companion Theorem 1.1.** D'
     )
     shown = (("figure", "fig-a"), ("table", "tab-a"), ("claim", "C09"), ("figure", "fig-b"))
     outputs = [{"metadata": {"crowder": {"kind": kind, "name": name}}} for kind, name in shown]
     cells = [{"cell_type": "markdown", "source": text}, {"cell_type": "code", "source": "", "outputs": outputs}]
-    found = words.read(Path("/nowhere"), {Chapter("05-edge", HERE, Path()): {"cells": cells}}, {"C09": "C09 refuted"})
+    found = words.read(Path("/nowhere"), {Chapter("05-edge", HERE, Path()): {"cells": cells}}, {"C09": "refuted"})
     assert {label: place.words for label, place in found.items()} == {
         "05-edge.ipynb": "Chapter 5", "ch-edge": "Edge", "thm-p": "Theorem 2 of the paper",
         "thm-a": "Companion Theorem 5.1", "eq-a": "(5.1)", "rem-a": "Remark 5.1", "thm-c": "Companion Theorem 5.2",
-        "fig-a": "Figure 5.1", "tab-a": "Table 5.1", "claim-c09": "C09 refuted", "fig-b": "Figure 5.2",
+        "fig-a": "Figure 5.1", "tab-a": "Table 5.1", "claim-c09": "refuted", "fig-b": "Figure 5.2",
     }  # fmt: skip
     for twice in (cells[0], {**cells[1], "outputs": outputs[2:3]}, {**cells[1], "outputs": outputs[:1]}):
         with pytest.raises(BuildError, match=r"the label (ch-edge|claim-c09|fig-a) is also in .*05-edge.ipynb"):
