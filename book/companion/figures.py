@@ -146,6 +146,7 @@ def show(
     _save(facts | {"drawn": drawn(fig)}, svg=svg, csv=_csv(data))
     plt.close(fig)
     text = f"[figure {name}: {facts['alt']}]"
+    _show_anchor(facts)
     results.display({"image/png": base64.b64encode(png).decode(), "text/plain": text}, facts)
     _show_caption(facts)
 
@@ -180,6 +181,7 @@ def table(
     facts = _facts("table", name, frame, caption=caption)
     markdown = markdown_table(_columns(frame if shown is None else shown), formats or {})
     _save(facts, csv=_csv(frame))
+    _show_anchor(facts)
     results.display({"text/markdown": markdown, "text/plain": markdown}, facts)
     _show_caption(facts)
 
@@ -187,13 +189,17 @@ def table(
 def _show_caption(facts: dict[str, str]) -> None:
     """Display the caption below its figure or table, for readers of the notebook; the page has it from `facts`.
 
-    It has the number of the page, and an anchor for links.
+    It has the number of the page.
     """
-    name = facts["name"]
-    number = results.NUMBERED.get(name, "")
+    number = results.NUMBERED.get(facts["name"], "")
     caption = f"**{number}.** " * bool(number) + facts["caption"]
-    bundle = {"text/markdown": f'<a id="{name}"></a>{caption}', "text/plain": caption}
-    results.display(bundle, {"kind": "caption", "name": name})
+    results.display({"text/markdown": caption, "text/plain": caption}, {"kind": "caption", "name": facts["name"]})
+
+
+def _show_anchor(facts: dict[str, str]) -> None:
+    """Let links in the notebook lead to the top of its figure or table."""
+    anchor = f'<a id="{facts["name"]}"></a>'
+    results.display({"text/markdown": anchor, "text/plain": ""}, {"kind": "caption", "name": facts["name"]})
 
 
 def _facts(kind: str, name: str, data: pd.DataFrame, **texts: str) -> dict[str, str]:

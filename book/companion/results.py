@@ -102,7 +102,7 @@ def chart(kind: str, name: str, given: Mapping[str, Any]) -> None:
 
 
 def display(bundle: dict[str, str], facts: dict[str, Any]) -> None:
-    """Publish to the notebook, with `facts` as metadata of the output; outside a notebook, print the plain text.
+    """Publish to the notebook, with `facts` as metadata of the output; outside a notebook, print a plain text.
 
     An alternative text among the facts stands also where nbconvert looks for that of a picture.
     """
@@ -110,7 +110,7 @@ def display(bundle: dict[str, str], facts: dict[str, Any]) -> None:
     from IPython.display import display as publish
 
     if get_ipython() is None:
-        print(bundle["text/plain"])
+        print(bundle["text/plain"], end="\n" * bool(bundle["text/plain"]))
     else:
         described = {"image/png": {"alt": facts["alt"]}} if "image/png" in bundle else {}
         publish(bundle, raw=True, metadata={"crowder": facts, **described})
