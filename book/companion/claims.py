@@ -177,4 +177,5 @@ def _as_code(text: str) -> str:
 
 def _line(piece: Evidence) -> str:
     role = "*instead:* " if piece.corrected else "*also:* " if piece.also else ""
-    return f"- {role}{'' if piece.holds else '**does not hold** – '}{piece.figure}{f', by {piece.what}' * bool(piece.what)}"
+    words = f"{'' if piece.holds else '**does not hold** – '}{piece.figure}"
+    return f"- {role}{words}{f', by {piece.what}' * bool(piece.what)}"

@@ -54,10 +54,14 @@ def look(entry: dict[str, Any]) -> list[str]:
     return ["verdict", f"status-{dashed(entry['status'])}"] + [f"basis-{entry['basis']}"] * bool(entry["basis"])
 
 
+def coded(entry: dict[str, Any]) -> str:
+    """Identifier and status, as in the rows of the page that follows the paper."""
+    return f"{entry['id']} {standing(entry)}"
+
+
 def mark(entry: dict[str, Any]) -> nodes.inline:
-    """Identifier and status, without a link, in a row of the page that follows the paper."""
-    text = f"{entry['id']} {standing(entry)}"
-    return nodes.inline(text, text, classes=look(entry))
+    """The same without a link."""
+    return nodes.inline(coded(entry), coded(entry), classes=look(entry))
 
 
 def badge(env: Any, entry: dict[str, Any], words: str, target: str = "") -> nodes.Node:
@@ -142,7 +146,8 @@ class VerdictBox(ClaimDirective):
         entry = self.env.crowder_ledger[self.arguments[0]]
         name = entry["id"].lower()
         row = f"claim-row-{name}"
-        said = [self.line(badge(self.env, entry, standing(entry), row), " ", *self.inline(sentence(entry)), classes="claim-says")]
+        found = badge(self.env, entry, standing(entry), row)
+        said = [self.line(found, " ", *self.inline(sentence(entry)), classes="claim-says")]
         if brief := 0 < len(entry["corrected"]) <= 60:
             said += self.labelled({"What holds": entry["corrected"]})
         printed = f"{'Printed' if entry['corrected'] else 'Claim'}, {entry['place']}"
@@ -151,7 +156,7 @@ class VerdictBox(ClaimDirective):
         stated += self.amendment(entry | {"corrected": ""} if brief else entry)
         evidence = fold([nodes.Text("Evidence")], "", stated, *self.grounds(entry),
                         *self.markdown(*pieces(entry["evidence"])),
-                        self.line(link(self.env, row, f"{entry['id']} in the list of all claims"), classes="claim-links"),
+                        self.line(link(self.env, row, f"{entry['id']} among all claims"), classes="claim-links"),
                         classes=["claim-evidence"])  # fmt: skip
         # The theme hides the list of contents where something of the class `popout` stands in its place.
         box = Tag("", *said, evidence, tag="div", classes=["claim", "popout"],
@@ -217,10 +222,12 @@ class Rows(ClaimDirective):
         box = nodes.container(classes=["paper-claim", f"was-{dashed(entry['status'])}"])
         homes = self.env.temp_data.setdefault("paper-homes", {})
         if name in homes:
-            box += self.line(badge(self.env, entry, mark(entry).astext(), f"claim-row-{name}"), *self.inline(f"is under *{homes[name]}*."))
+            elsewhere = badge(self.env, entry, coded(entry), f"claim-row-{name}")
+            box += self.line(elsewhere, *self.inline(f"is under *{homes[name]}*."))
             return box
         homes[name] = row
-        box += self.line(badge(self.env, entry, mark(entry).astext()), " ", *self.inline(f"*{entry['place']}*" * (name[0] != "b")))
+        place = self.inline(f"*{entry['place']}*" * (name[0] != "b"))
+        box += self.line(badge(self.env, entry, coded(entry)), " ", *place)
         said = "What is wrong" if entry["corrected"] else "Evidence"
         box += self.labelled({"Printed": entry["statement"] * (entry["statement"] != words), said: sentence(entry)})
         box += self.amendment(entry)

@@ -34,8 +34,14 @@ def test_a_chapter_shows_no_markup(chapter):
 
 @pytest.mark.parametrize("chapter", read_chapters(ROOT), ids=lambda chapter: chapter.slug)
 def test_a_download_has_the_pictures_and_the_numbers_of_its_page(chapter, html):
-    """As PNG, for JupyterLab shows no SVG in a notebook that is not trusted."""
+    """As PNG, for JupyterLab shows no SVG if it does not trust a notebook. Links lead to a place in it, or to pages."""
     download = shown(html / "_sources" / chapter.path)
+    links = [link["href"] for link in download("a", href=True, class_=lambda name: name != "anchor-link")]
+    known = {f"#{part['id']}" for part in download(id=True)}
+    assert [link for link in links if link not in known and not link.startswith("https://")] == []
+    outputs = [o for cell in read(html / "_sources" / chapter.path, 4)["cells"] for o in cell.get("outputs", [])]
+    pictures = [output["metadata"] for output in outputs if "image/png" in output.get("data", {})]
+    assert all(len(facts["image/png"]["alt"]) > 20 for facts in pictures)  # nbconvert's classic template shows it
     assert MARKUP.findall(download.get_text()) == []
     page = BeautifulSoup((html / chapter.path.with_suffix(".html")).read_text(), "html.parser")
     names = [number.get_text().strip() for number in page(class_="caption-number")]

@@ -14,6 +14,7 @@ from PIL import Image
 
 import book.companion.results
 from book.companion import figures
+from book.companion.charts import slider
 
 FRAME = pd.DataFrame({"x": [0.1, 0.2], "y": [1 / 3, 2.0]})
 
@@ -108,4 +109,25 @@ def test_a_table_keeps_its_index_and_may_print_other_cells(results, displayed):
     frame = pd.DataFrame({"mean": [1.25]}, index=pd.Index([5], name="k"))
     figures.table(frame, "tab-k", caption="K.", shown=pd.DataFrame({"mean": ["1.25 ± 0.01"]}))
     assert (results / "tab-k.csv").read_text() == "k,mean\n5,1.25\n"
-    assert "1.25 ± 0.01" in displayed[0][0]["text/markdown"]
+    assert "1.25 ± 0.01" in displayed[1][0]["text/markdown"]
+
+
+def test_a_caption_has_the_number_of_the_page_and_links_lead_to_the_top(displayed, monkeypatch):
+    """Numbers are those of the chapter's cells, whichever of them are run; others than the chapter's have none."""
+    monkeypatch.setattr(book.companion.results, "NUMBERED", {})
+    book.companion.results.count("3", ['table(f, "tab-a")', 'figure(g, "fig-a")  # "fig-a"', 'figure(h, "fig-line")'])
+    show()
+    show("fig-mine")
+    texts = [bundle["text/markdown"] for bundle, facts in displayed if facts["kind"] == "caption"]
+    assert texts == ['<a id="fig-line"></a>', "**Figure 3.2.** A line.", '<a id="fig-mine"></a>', "A line."]
+
+
+def test_a_notebook_shows_all_pictures_of_a_slider(displayed):
+    """Two columns of one size, so three pictures need two rows, and are twice as high as two."""
+    heights = []
+    for sizes in ((1, 2), (1, 2, 3)):
+        states = {size: (draw(), f"It is {size}.") for size in sizes}
+        slider.show(states, "fig-states", label="size", at=2, caption="Sizes.", alt="A line.", data=FRAME)
+        png = next(bundle["image/png"] for bundle, facts in displayed[::-1] if facts["kind"] == "figure")
+        heights.append(Image.open(io.BytesIO(base64.b64decode(png))).height)
+    assert heights[1] == pytest.approx(2 * heights[0], rel=0.05)

@@ -58,7 +58,8 @@ def test_one_sentence_stands_where_the_claim_was_checked_and_the_evidence_is_fol
           "3, instead of at most 2 as printed", "Instead: equal: 3, 3, by agreement([count]"]),
         ("c03", ["undecided", "This: 1; that: 2 (errors)."], ["Claim, Section 3: As before."]),
         ("e01", ["3, instead of 2 as printed.", "What holds: They are three."],
-         ["Printed, Lemma 2, its proof: Two and one are two.", "Affects: the lemma", "Instead: equal: 3, by agreement(2"]),
+         ["Printed, Lemma 2, its proof: Two and one are two.", "Affects: the lemma",
+          "Instead: equal: 3, by agreement(2"]),
     ]:  # fmt: skip
         before, folded = box(page, f"claim-{name}").split("<details", 1)
         assert "open" not in folded[: folded.index(">")]
