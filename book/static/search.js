@@ -1,7 +1,29 @@
-// Excerpts below what was found. Sphinx's own begin with the list of contents, and stop at a place without a text.
+// The order and the names of what was found, and excerpts below it. Sphinx's own order of equal scores is that of their
+// titles, "1.", "11.", "5."; its excerpts begin with the list of contents, and stop at a place without a text.
 "use strict";
 
 (function () {
+  const { order, names } = JSON.parse(document.getElementById("searched").textContent);
+  const place = new Map(order.map((page, i) => [page, i / 1000])); // less than a point
+  Scorer.score = ([page, , , , score]) => score - (place.get(page) ?? 1);
+
+  // One hit for a place, the best; the last in the list is shown first.
+  const found = Search._performSearch;
+  Search._performSearch = function (query, ...words) {
+    const one = query.trim().toLowerCase().replace(/s$/, ""), known = Search._index.indexentries;
+    const hits = found.call(this, one in known ? one : query, ...words).reverse();
+    const places = new Set(), here = ([page, , anchor]) => page + anchor;
+    return hits.filter((hit) => !places.has(here(hit)) && places.add(here(hit))).map(named).reverse();
+  };
+
+  // The title of a hit is that of its page, and the number or the term where it leads.
+  function named([page, title, anchor, described, ...rest]) {
+    const name = !described && names[page]?.[anchor.slice(1)];
+    const [whole, part] = title.split(" > ");
+    const whose = !name || part?.trim().startsWith(name) ? title : `${whole} > ${name}${part ? ` ${part.trim()}` : ""}`;
+    return [page, whose, anchor, described, ...rest];
+  }
+
   const FIRST = 15, LENGTH = 240; // so many hits have one, so many characters long
   // A page that was opened from a folder may not fetch others.
   Object.defineProperty(DOCUMENTATION_OPTIONS, "SHOW_SEARCH_SUMMARY", {
