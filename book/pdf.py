@@ -1,7 +1,8 @@
 """Print the pages of the last build with Chromium, as one PDF of the whole book, and link it on the landing page.
 
 The articles of all pages are combined into one page, in the order of the contents, so that links between chapters stay
-links, and figures vector graphics. Code that is folded on the pages is left out; the executed notebooks contain it.
+links, and figures vector graphics. Code that is folded on the pages is left out; the executed notebooks contain it. The
+document begins with a note that says so, with the address of the pages, and each foot names version, commit and date.
 """
 
 from __future__ import annotations
@@ -9,19 +10,22 @@ from __future__ import annotations
 import posixpath
 import shutil
 import sys
+from html import escape
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from bs4 import BeautifulSoup, Tag
 
 from book.companion.results import write
-from book.project import OUT, ROOT, BuildError, read_yaml
+from book.project import OUT, ROOT, BuildError, addresses, read_yaml
 from book.text.chapters import pages
 
 NAME = "asking-the-crowd.pdf"
 
 # What print.css, which is among the style sheets of the pages, does not leave out.
-_SCREEN_ONLY = "details.hide, script, .sd-d-none, a.download"
+_SCREEN_ONLY = "details.hide, script, .sd-d-none, :is(caption, figcaption) a.download, #pdf"
+_NOTE = """<p class="printed">This is the book as one document. Its pages, <a href="{0}">{0}</a>, have more: charts that
+move, the code that is left out here, and the files of all data and notebooks.</p>"""
 _STYLE = """
 /* A shadow is printed as an image. The unused identifier outranks the selectors of the themes. */
 :is(#nothing, *) { box-shadow: none !important; text-shadow: none !important; }
@@ -30,9 +34,10 @@ body { display: block; }
 .bd-content .bd-article h1 { font-size: 17pt; margin: 1.6em 0 0.6em; }
 .chapter h1 { break-before: page; }
 .verdict { white-space: nowrap; }
+.bd-content .bd-article .printed { color: #444; font-size: 8.5pt; }
 """
-_FOOTER = """<div style="width: 100%; font: 8pt sans-serif; color: #666; text-align: center">
-<span class="pageNumber"></span></div>"""
+_FOOTER = """<div style="width: 100%; margin: 0 16mm; font: 7.5pt sans-serif; color: #666; display: flex">
+<span style="flex: 1">{}</span><span class="pageNumber"></span></div>"""
 
 
 def anchor(page: str, fragment: str = "") -> str:
@@ -52,6 +57,7 @@ def combine(html: Path, names: list[str]) -> str:
         document = BeautifulSoup((html / f"{name}.html").read_text(encoding="utf-8"), "html.parser")
         article = document.select_one("article")
         if not body.contents:
+            article.select_one("h1").insert_after(BeautifulSoup(_NOTE.format(_address(document, name)), "html.parser"))
             for part in reversed(document.select('meta[charset], title, link[rel="stylesheet"]')):
                 if part.name == "link":
                     part["href"] = _beside(name, part["href"].partition("?")[0])
@@ -64,6 +70,18 @@ def combine(html: Path, names: list[str]) -> str:
         body.append(content)
     whole.html.append(body)
     return f"<!DOCTYPE html>{whole}"
+
+
+def _address(page: BeautifulSoup, name: str) -> str:
+    """Where the pages are: what this one says, if it was built for an address, or else what the project says."""
+    known = page.select_one('meta[property="og:url"]')
+    return known["content"].removesuffix(f"{name}.html") if known else addresses()["Homepage"]
+
+
+def edition(html: Path, name: str) -> str:
+    """What stands at the foot of a page: version, commit and date."""
+    document = BeautifulSoup((html / f"{name}.html").read_text(encoding="utf-8"), "html.parser")
+    return escape(" ".join(document.select_one(".colophon").get_text().split()))
 
 
 def _beside(page: str, path: str) -> str:
@@ -112,7 +130,7 @@ def make(html: Path) -> None:
             page.evaluate("async () => { await document.fonts.ready; }")
             printed = page.pdf(
                 format="A4", print_background=True, outline=True, tagged=True, display_header_footer=True,
-                header_template="<span></span>", footer_template=_FOOTER,
+                header_template="<span></span>", footer_template=_FOOTER.format(edition(html, names[0])),
                 margin={"top": "16mm", "left": "16mm", "right": "16mm", "bottom": "18mm"},
             )  # fmt: skip
     except Error as error:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,11 @@ def digest(*names: str, read: Callable[[Path], bytes] = Path.read_bytes) -> str:
             if file.is_file() and not made:
                 facts.append((path.as_posix(), hashlib.sha256(read(file)).hexdigest()))
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
+
+
+def addresses() -> dict[str, str]:
+    """Where the project is on the web, as pyproject.toml says: the pages (`Homepage`), the sources (`Repository`)."""
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]
 
 
 class StrictLoader(yaml.SafeLoader):

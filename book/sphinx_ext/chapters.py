@@ -17,7 +17,7 @@ from typing import Any
 
 from sphinx.util import logging
 
-from book.project import OUT, ROOT, BuildError, digest
+from book.project import OUT, ROOT, BuildError, addresses, digest
 from book.reports import about, ledger, printed
 from book.reports.executed import Book
 from book.sphinx_ext.site import GITHUB, site
@@ -68,6 +68,7 @@ def begin(app: Any, config: Any) -> None:
             path.write_text(text, encoding="utf-8")
     config.html_context["edition"] = about.edition(int(os.environ.setdefault("SOURCE_DATE_EPOCH", about.date())))
     theme = config.html_theme_options
+    theme["repository_url"] = addresses()["Repository"]
     if repository := os.environ.get("GITHUB_REPOSITORY"):
         theme["repository_url"] = f"{os.environ.get('GITHUB_SERVER_URL', GITHUB)}/{repository}"
     theme["repository_branch"] = about.reference() or theme["repository_branch"]  # however the branch moves on

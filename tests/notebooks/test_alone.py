@@ -10,17 +10,16 @@ import tomllib
 from pathlib import Path
 
 import pytest
-import yaml
 from needing import missing
 
 from book.check import judged
-from book.project import ROOT
+from book.project import ROOT, addresses
 from book.reports import ledger
 from book.sphinx_ext.chapters import offered
 from book.text.chapters import read_chapters, read_profile
 
 CHAPTERS = {chapter.slug: chapter for chapter in read_chapters(ROOT)}
-ADDRESS = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["repository"]["url"]
+ADDRESS = addresses()["Repository"]
 #: What a chapter is run with here.
 SMALL = read_profile(ROOT, "quick", [*CHAPTERS.values()])
 #: What Colab had in 2026; its kernels load most of these before the first cell, when it is too late to replace them.

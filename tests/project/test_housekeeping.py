@@ -2,6 +2,7 @@
 
 import ast
 import json
+import os
 import re
 import subprocess
 import tomllib
@@ -10,7 +11,8 @@ import pytest
 import yaml
 
 import crowder
-from book.project import ROOT
+from book.project import ROOT, addresses
+from book.sphinx_ext.site import site
 from book.text.chapters import read_chapters
 
 NOTEBOOKS = [ROOT / chapter.path for chapter in read_chapters(ROOT)]
@@ -61,6 +63,44 @@ def test_the_version_is_the_same_wherever_it_is_stated():
     archived = json.loads((ROOT / ".zenodo.json").read_text())
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert crowder.__version__ == project["version"] == cited["version"] == archived["version"]
+
+
+def test_a_release_has_a_date_and_what_is_unreleased_has_none():
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert ("date-released" in cited) == (".dev" not in cited["version"])
+
+
+def test_the_addresses_are_those_of_pyproject_wherever_they_are_stated(monkeypatch):
+    known = addresses()
+    sources, pages = known["Repository"], known["Homepage"]
+    assert known["Issues"] == f"{sources}/issues" and known["Changelog"] == f"{sources}/blob/main/CHANGELOG.md"
+    for name in ("CROWDER_SITE", "GITHUB_SERVER_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("GITHUB_REPOSITORY", sources.removeprefix("https://github.com/"))
+    assert site() == pages  # where the workflow publishes
+    stated = re.compile(r"https://(?:github\.com/[\w-]+/crowder|[\w-]+\.github\.io/crowder)\b")
+    found = {
+        path.relative_to(ROOT).as_posix(): set(stated.findall(path.read_text("utf-8", "replace"))) for path in tracked()
+    }
+    assert set().union(*found.values()) == {sources, pages.rstrip("/")}
+    for name in ("README.md", "CITATION.cff", "notebooks/README.md"):
+        assert found[name] == {sources, pages.rstrip("/")}, name
+    assert sources in found["book/pages/run.md"] and not found["_config.yml"]
+    assert yaml.safe_load((ROOT / "CITATION.cff").read_text())["url"] == pages
+
+
+@pytest.mark.parametrize(
+    ("workflow", "job", "then"), [("book", "publish", "deploy-pages"), ("release", "notes", "upload")]
+)
+def test_nothing_is_published_from_a_repository_of_another_address(workflow, job, then):
+    steps = yaml.safe_load((ROOT / ".github" / "workflows" / f"{workflow}.yml").read_text())["jobs"][job]["steps"]
+    (at,) = (i for i, step in enumerate(steps) if step.get("name", "").startswith("The address"))
+    assert then in " ".join(step.get("uses", "") for step in steps[at + 1 :])
+    server, owner, name = addresses()["Repository"].rsplit("/", 2)
+    for repository, code in ((f"{owner}/{name}", 0), (f"{owner}/{name}s", 1), (f"a{owner}/{name}", 1)):
+        env = {"PATH": os.environ["PATH"], "GITHUB_SERVER_URL": server, "GITHUB_REPOSITORY": repository}
+        done = subprocess.run(["bash", "-e", "-c", steps[at]["run"]], cwd=ROOT, env=env, capture_output=True, text=True)
+        assert done.returncode == code and ("::error" in done.stdout) == bool(code)
 
 
 def test_no_file_names_a_machine_or_a_package_host():
