@@ -70,11 +70,6 @@ def edition(date: int) -> dict[str, str]:
     return {"version": stated, "commit": commit() or "", "date": day}
 
 
-def homepage() -> str:
-    """The address of the pages, with a slash at its end, wherever this build will lie."""
-    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]["Homepage"]
-
-
 def asked_for(root: Path, extra: str) -> list[str]:
     """The packages that pyproject.toml asks for, with what an extra takes in."""
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]

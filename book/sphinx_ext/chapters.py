@@ -128,7 +128,7 @@ def finish(app: Any, error: Exception | None) -> None:
     html, texts = Path(app.outdir), app.crowder.texts
     address, version = (app.config.html_theme_options[f"repository_{name}"] for name in ("url", "branch"))
     for page, chapter in app.crowder_pages.items():
-        text = offered(texts.offered(chapter, app.config.html_baseurl or about.homepage()), address, version)
+        text = offered(texts.offered(chapter, app.config.html_baseurl or addresses()["Homepage"]), address, version)
         (html / "_sources" / f"{page}.ipynb").write_text(text, encoding="utf-8")
     for path in (html / "_sources" / "book").rglob("*.md"):
         path.write_text(filled(app, path.read_text(encoding="utf-8")), encoding="utf-8")
