@@ -78,10 +78,10 @@ def _address(page: BeautifulSoup, name: str) -> str:
     return known["content"].removesuffix(f"{name}.html") if known else addresses()["Homepage"]
 
 
-def edition(html: Path, name: str) -> str:
-    """What stands at the foot of a page: version, commit and date."""
+def footer(html: Path, name: str) -> str:
+    """The foot of each sheet: what stands at the foot of this page, version, commit and date, and a number."""
     document = BeautifulSoup((html / f"{name}.html").read_text(encoding="utf-8"), "html.parser")
-    return escape(" ".join(document.select_one(".colophon").get_text().split()))
+    return _FOOTER.format(escape(" ".join(document.select_one(".colophon").get_text().split())))
 
 
 def _beside(page: str, path: str) -> str:
@@ -130,7 +130,7 @@ def make(html: Path) -> None:
             page.evaluate("async () => { await document.fonts.ready; }")
             printed = page.pdf(
                 format="A4", print_background=True, outline=True, tagged=True, display_header_footer=True,
-                header_template="<span></span>", footer_template=_FOOTER.format(edition(html, names[0])),
+                header_template="<span></span>", footer_template=footer(html, names[0]),
                 margin={"top": "16mm", "left": "16mm", "right": "16mm", "bottom": "18mm"},
             )  # fmt: skip
     except Error as error:

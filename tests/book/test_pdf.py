@@ -2,13 +2,20 @@
 
 import os
 import re
+import shutil
 
+from bs4 import BeautifulSoup
 from needing import chromium
 from tiny_book import TinyBook
 
-from book.pdf import NAME, anchor, combine
+from book.pdf import NAME, anchor, combine, footer
+from book.project import addresses
 
 PAGES = ["book/pages/index", "notebooks/01-one", "notebooks/02-two", "book/pages/bibliography"]
+
+
+def plain(text):
+    return " ".join(text.split())
 
 
 def test_the_pages_become_one_document_with_links_that_the_landing_page_offers(tiny_built, tmp_path):
@@ -39,6 +46,25 @@ def test_identifiers_of_different_pages_do_not_meet_and_folded_code_is_left_out(
         whole.index(f'id="{anchor(name)}"') for name in PAGES
     )
     assert "size + share" in re.sub("<[^>]*>", "", whole) and "# Drawing" not in whole
+
+
+def test_the_document_says_which_edition_it_is_and_where_its_pages_are(tiny_built, tmp_path):
+    html, paper = tiny_built.out / "html", tmp_path / "html"
+    colophon = BeautifulSoup(tiny_built.page(PAGES[0]), "html.parser").select_one(".colophon").text
+    assert re.fullmatch(
+        r"Asking the crowd, version \d\S*(, commit \w+( \(modified\))?)?, \d{4}-\d\d-\d\d\..*", plain(colophon)
+    )
+    foot = BeautifulSoup(footer(html, PAGES[0]), "html.parser")
+    assert plain(foot.text) == plain(colophon) and foot.select_one(".pageNumber")
+    begin = BeautifulSoup(combine(html, PAGES), "html.parser").select("article")
+    assert begin[0].select_one("h1 + p.printed a")["href"] == addresses()["Homepage"]
+    assert [len(article.select(".printed")) for article in begin] == [1, 0, 0, 0] and not begin[0].select("[id$=--pdf]")
+    # Built for another address, the pages name it, and so does the document.
+    shutil.copytree(html, paper)
+    index = paper / f"{PAGES[0]}.html"
+    url = f'<meta property="og:url" content="https://example.org/book/{PAGES[0]}.html" />'
+    index.write_text(index.read_text().replace("</head>", f"{url}</head>"))
+    assert '<a href="https://example.org/book/">https://example.org/book/</a>' in combine(paper, PAGES)
 
 
 def test_without_pages_or_a_browser_that_works_nothing_is_printed(tiny_built, tmp_path):

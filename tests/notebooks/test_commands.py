@@ -13,7 +13,7 @@ def test_the_commands_name_notebooks_and_parameters_that_exist():
     blocks = re.findall(r"```bash\n(.*?)```", TEXT, re.DOTALL)
     assert [path for path in re.findall(r"notebooks/\S+\.ipynb", "".join(blocks)) if not (ROOT / path).exists()] == []
     reruns = re.findall(r"^- .*(?:\n  .*)*", TEXT.partition("### Reruns")[2], re.MULTILINE)
-    assert len(blocks) == 3 and len(reruns) > 10
-    for block in (blocks[1], *reruns):
+    assert len(blocks) == 4 and len(reruns) > 10
+    for block in (*blocks[1:3], *reruns):
         names = {*re.findall(r"-p (\w+) ", block), *re.findall(r"'\{(\w+):", block)}
         assert names and any(names <= has for has in known), block
