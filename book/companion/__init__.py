@@ -12,6 +12,7 @@ _HOME = {
     "explorer": "charts.explorer.show",
     "figure": "figures.show",
     "parameters": "ranges.parameters",
+    "race": "charts.races.show",
     "recorded": "recording.recorded",
     "slider": "charts.slider.show",
     "stepper": "charts.stepper.show",

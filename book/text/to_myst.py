@@ -21,8 +21,13 @@ from typing import Any
 from book.project import BuildError, number_of
 from book.text.plain import FENCE, Page
 
-#: What draws each kind of chart, in place of the figure before it.
-SCRIPTS = {"explorer": ("counts.js", "explorer.js"), "slider": ("slider.js",), "stepper": ("stepper.js",)}
+#: What draws each kind of chart, in place of the figure before it, or in it.
+SCRIPTS = {
+    "explorer": ("counts.js", "explorer.js"),
+    "races": ("races.js",),
+    "slider": ("slider.js",),
+    "stepper": ("stepper.js",),
+}
 
 
 def to_myst(notebook: dict[str, Any], text: Page, files: str) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from book.text.chapters import read_chapters
 
 CHAPTERS = read_chapters(ROOT)
 STORY = [chapter for chapter in CHAPTERS if chapter.slug[0] != "A"]
-DRAWS = re.compile(r"(figure|table|slider|stepper|explorer|plots\.\w+|(plt|sns|fig|axe?s?)\.[\w.]+|[\w.]+\.show)$")
+DRAWS = re.compile(r"(figure|table|slider|race|stepper|explorer|plots\.\w+|(plt|sns|fig|axe?s?)\.[\w.]+|[\w.]+\.show)$")
 CHECKS = re.compile(r"(check|published\.compare)$")
 SETS_UP = re.compile(r"parameters$")
 

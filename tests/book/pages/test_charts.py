@@ -1,13 +1,17 @@
 """Interactive charts in a browser: from a folder, by keyboard, as text, in dark mode, on a phone."""
 
 import csv
+import json
 import re
 
+import numpy as np
 import pytest
 from barriers import barriers
+from scipy import stats
 
 FRONT = "book/pages/index"
 QUESTIONS = "notebooks/01-questions"
+INTEGRAL = "notebooks/03-integral"
 EXPLORER = "notebooks/17-explorer"
 EDGE = "notebooks/05-edge-ordering"
 CHARTS = [(QUESTIONS, "fig-watch-dozen"), (EXPLORER, "fig-explorer-cora")]
@@ -291,6 +295,8 @@ def test_without_scripts_the_still_picture_stays(browser, html):
         assert page.locator(f"figure#{figure} img").is_visible()
     assert page.locator("#tab-explorer", has_text="cora").is_visible()
     assert page.locator(".interactive, .explorer").count() == 0
+    page.goto((html / f"{INTEGRAL}.html").as_uri())
+    assert page.locator("figure#fig-integral-area img").is_visible() and page.locator(".interactive").count() == 0
     context.close()
 
 
@@ -313,3 +319,80 @@ def test_a_slider_changes_the_picture_and_its_sentence_by_keyboard(visit, html, 
         a, b = map(len, components.values())
         assert box.locator(".interactive-words").inner_text().startswith(f"{a} and {b} components: ")
         page.keyboard.press("ArrowRight")
+
+
+# --- the races ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def races(visit):
+    """The page of the integral, and the figure in which races are drawn."""
+    page = visit(INTEGRAL)
+    return page, page.locator("figure#fig-integral-area")
+
+
+def won(box):
+    """How many races are drawn, and how many of them are won in each panel."""
+    words = box.locator(".interactive-words").inner_text()
+    found = re.search(r"Of ([\d,]+) races each, the non-match has won (.*)\.", words)
+    wins = {name: int(count.replace(",", "")) for count, name in re.findall(r"([\d,]+) \((.*?)\), a share", found[2])}
+    shares = [float(share) for share in re.findall(r"share of (0\.\d+)", found[0])]
+    count = int(found[1].replace(",", ""))
+    assert shares == pytest.approx([win / count for win in wins.values()], abs=5.1e-4)
+    return count, wins
+
+
+def test_races_are_drawn_by_keyboard_and_those_won_are_the_dots_in_the_area(races, html):
+    page, box = races
+    box.locator("input").focus()
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Draw 100 races"
+    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+    for _ in range(3):
+        page.keyboard.press("Enter")
+    count, wins = won(box)
+    assert count == 300 and len(wins) == 3
+    text = (html / f"{INTEGRAL}.html").read_text()
+    models = json.loads(re.search('class="races-settings"[^>]*>(.*?)</script>', text)[1])["models"]
+    t = int(box.locator("output").inner_text())
+    for panel, (name, win) in enumerate(wins.items()):
+        square = "e => (({ x, y, width, height }) => [x, y, width, height])(e.getBBox())"
+        unit = box.locator(f"#unit-{panel}").evaluate(square)
+        dots = box.locator("g.races").nth(panel).locator("circle").evaluate_all(
+            "all => all.map(e => ['cx', 'cy', 'fill'].map(name => e.getAttribute(name)))")  # fmt: skip
+        dark = np.array([fill == "#222" for *_, fill in dots])
+        x, y = np.array([dot[:2] for dot in dots], float).T
+        R, height = (x - unit[0]) / unit[2], 1 - (y - unit[1]) / unit[3]
+        green, red = (np.array(models[name][kind]["heights"]) for kind in ("green", "red"))
+        edges = np.array(models[name]["red"]["edges"])
+        F_g = np.interp(R, edges, np.r_[0, np.cumsum(green * np.diff(edges))])
+        f_r = red[np.searchsorted(edges, R) - 1]
+        assert len(dots) == count and dark.sum() == win
+        assert (dark == (height <= F_g**t * f_r)).all() and (height >= -1e-9).all() and (height <= f_r + 1e-9).all()
+        # The fraction at which a dot lies below f_r is that of the races against less similar matches, and so uniform.
+        assert stats.kstest(height / f_r, "uniform").pvalue > 1e-9
+    box.get_by_role("button", name="Reset").press("Enter")
+    assert box.locator("circle").count() == 0 and "No race is drawn yet." in box.inner_text()
+
+
+def test_the_share_of_races_won_settles_on_the_area(races, html):
+    """Within what 20,000 draws from the binomial distribution leave with a probability of one in a billion."""
+    page, box = races
+    areas = {}
+    for row in rows(html, "fig-integral-area"):
+        areas.setdefault(row["t"], {})[row["model"]] = float(row["L"])
+    box.locator("input").press("Home")
+    for t, area in areas.items():
+        assert box.locator("output").inner_text() == t and "No race is drawn yet." in box.inner_text()
+        for _ in range(2):
+            box.get_by_role("button", name="Draw 10,000").press("Enter")
+        count, wins = won(box)
+        assert count == 20_000 and wins.keys() == area.keys()
+        for name, win in wins.items():
+            assert stats.binomtest(win, count, area[name]).pvalue > 1e-9, (t, name)
+        assert box.locator("circle").count() <= 1500
+        ends = box.locator("svg.races path").evaluate_all("all => all.map(e => +e.getAttribute('d').split(',').at(-1))")
+        # The dotted line is at 38, and a share twice the area at 18.
+        assert ends == pytest.approx([58 - 20 * min(2, wins[name] / count / area[name]) for name in area])
+        box.locator("input").press("ArrowRight")
+    assert barriers(page) == []
