@@ -1,8 +1,13 @@
 """Figures of the chapter *Synthetic experiments*."""
 
+from fractions import Fraction
+
+import crowder as cr
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import seaborn as sns
+from book.companion import published
 from book.companion.figures import EDGE, FEWEST, GREY, INK, NODE, PRINTED
 from matplotlib.colors import BoundaryNorm, ListedColormap
 from matplotlib.lines import Line2D
@@ -15,8 +20,7 @@ SHADES = ["#f4f1e6", "#cfe0c3", "#7fb7b0", "#3d7a9e", "#1b2a5c"]
 def counts(table, fewest):
     """Table 1, a row for each model and ε: on the left questions and bounds, on the right the distance z."""
     fig, axes = plt.subplots(1, 2, figsize=(4.8, 4.4), sharey=True, width_ratios=[1.5, 1])
-    rows = table.drop_duplicates(["model", "ε"])
-    place = {(model, ε): len(rows) - i for i, (model, ε) in enumerate(zip(rows["model"], rows["ε"], strict=True))}
+    place = _places(table)
     for (ordering, look), above in zip({"edge": EDGE, "node": NODE}.items(), (0.17, -0.17), strict=True):
         part = table[table["ordering"] == ordering]
         y = np.array([place[row] for row in zip(part["model"], part["ε"], strict=True)]) + above
@@ -37,11 +41,9 @@ def counts(table, fewest):
     axes[1].axvline(0, color=GREY, lw=0.8)
     axes[1].set(xlim=(min(-4.2, shuffled.min() - 0.5), 4.2), xticks=[-5, -2, 0, 2])
     axes[1].set_xlabel("z", fontsize=11)
-    axes[0].set_yticks([*place.values()], [f"{model}, {ε}" for model, ε in place])
     axes[0].set_ylim(0.4, len(place) + 0.6)
     for ax in axes:
-        ax.tick_params("y", length=0)
-        ax.axhline(len(place) - (rows["model"] == "Dist-1").sum() + 0.5, color=GREY, lw=0.6)
+        _name_rows(ax, place)
     key = {"published": Line2D([], [], ls="none", marker="s", ms=7.5, mfc="none", mec=INK, mew=0.9),
            "edge, expected": Line2D([], [], **EDGE.points, ms=4.5),
            "node, expected": Line2D([], [], **NODE.points, ms=4.5),
@@ -52,18 +54,47 @@ def counts(table, fewest):
     return fig
 
 
-def dozen(by_count, expected, sd, own):
-    """Runs by the number of questions; the run with the similarities of the citations themselves is marked."""
-    fig, ax = plt.subplots(figsize=(4.8, 2.2))
-    ax.axvspan(expected - 2 * sd, expected + 2 * sd, color=GREY, alpha=0.15, lw=0)
-    ax.bar(by_count["questions"], by_count["runs"], width=0.7, color=EDGE.color)
-    ax.axvline(expected, color=INK, lw=1.2, ls=":")
-    top = by_count["runs"].max()
-    ax.text(expected - 0.15, 1.16 * top, f"expected {expected:.2f}", ha="right", va="top", fontsize=11)
-    ax.plot(own, 1.07 * top, "v", color=INK, ms=8)
-    ax.text(own + 0.4, 1.16 * top, f"the citations: {own}", va="top", fontsize=11)
-    ax.set(xlabel="questions of edge ordering", ylabel="runs", ylim=(0, 1.2 * top), xticks=by_count["questions"])
+def expectations():
+    """The published numbers of Table 1 and the expected ones, with the clusters that make its numbers of both."""
+    table, sizes = published.read()["table-1"].frame(), published.cluster_sizes(announced=True)
+    rows = []
+    for model, epsilon, node, edge in table[["model", "ε", "node", "edge"]].values:
+        law = {"Dist-1": cr.dist1, "Dist-2": cr.dist2}[model](float(Fraction(epsilon)))
+        for ordering, asked, arrival in (("edge", edge, None), ("node", node, "expected size")):
+            count = cr.expected_queries(law, sizes, ordering, arrival=arrival)
+            rows.append((model, epsilon, ordering, asked, count, cr.ideal_queries(sizes)))
+    return pd.DataFrame(rows, columns=["model", "ε", "ordering", "published", "expected", "fewest"])
+
+
+def published_and_expected(table):
+    """The published numbers as squares, on the marks of the expected ones; a row for each model and ε."""
+    fig, ax = plt.subplots(figsize=(4.8, 3.6))
+    place = _places(table)
+    ax.axvline(table["fewest"].iloc[0], **FEWEST.line, lw=1.2)
+    for (ordering, look), above in zip({"edge": EDGE, "node": NODE}.items(), (0.19, -0.19), strict=True):
+        part = table[table["ordering"] == ordering]
+        y = np.array([place[row] for row in zip(part["model"], part["ε"], strict=True)]) + above
+        ax.plot(part["expected"], y, **look.points, ms=4.5, label=f"{ordering} ordering, expected")
+        ax.plot(part["published"], y, ls="none", marker="s", ms=8, mfc="none", mec=INK, mew=0.9)
+    ax.plot([], [], ls="none", marker="s", ms=8, mfc="none", mec=INK, mew=0.9, label="published")
+    ax.set(xlabel="questions", xlim=(0, 10_000), ylim=(0.4, len(place) + 0.6))
+    ax.set_xticks([0, 2500, 5000, 7500, 10_000], ["0", "2,500", "5,000", "7,500", "10,000"])
+    _name_rows(ax, place)
+    fig.legend(*ax.get_legend_handles_labels(), loc="outside upper center", ncols=2, handletextpad=0.2, columnspacing=1)
     return fig
+
+
+def _places(table):
+    """Where the row of each model and ε is, from the top."""
+    rows = [*table[["model", "ε"]].drop_duplicates().itertuples(index=False, name=None)]
+    return {row: len(rows) - i for i, row in enumerate(rows)}
+
+
+def _name_rows(ax, place):
+    """The names of the rows, and a line between the models."""
+    ax.set_yticks([*place.values()], [f"{model}, {ε}" for model, ε in place])
+    ax.tick_params("y", length=0)
+    ax.axhline(len(place) - sum(model == "Dist-1" for model, _ in place) + 0.5, color=GREY, lw=0.6)
 
 
 def readings(rank, epsilons):
