@@ -84,6 +84,7 @@ def looks(frame, epsilons):
     left.set(xlabel="similarities $m$", ylabel="best guess is right (%)", ylim=(49, 101))
     right.set(xlabel="$m\\,H^2$", xlim=(0.01, 5))
     right.set_xticks([0.01, 0.1, 1], ["0.01", "0.1", "1"])
+    fig.get_layout_engine().set(wspace=0.12)
     fig.legend(*left.get_legend_handles_labels(), loc="outside upper center", ncols=2)
     return fig
 

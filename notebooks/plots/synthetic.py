@@ -98,23 +98,23 @@ def _name_rows(ax, place):
 
 
 def readings(rank, epsilons):
-    """|z| of each printed number under each reading."""
+    """|z| of each printed number under each reading: of node ordering, and below it of edge ordering."""
     grid = np.abs(np.stack(rank["z"].to_list()))
     labels = [f"{row['rounding']}; {row['ties']}; {row['arrival']}".replace("none; ", "") for _, row in rank.iterrows()]
-    fig, ax = plt.subplots(figsize=(6.4, 5.6))
+    labels = [f"{label}   {rms:,.1f}" for label, rms in zip(labels, rank["rms"], strict=True)]
+    fig, axes = plt.subplots(2, 1, figsize=(6.4, 8.6), sharex=True)
     bounds = [0, *list(CLASSES.values())[:-1], 1e9]
-    sns.heatmap(
-        grid, ax=ax, cmap=ListedColormap(SHADES), norm=BoundaryNorm(bounds, len(SHADES)), cbar=False, linewidths=1,
-        yticklabels=[f"{label}   {rms:,.1f}" for label, rms in zip(labels, rank["rms"], strict=True)],
-        xticklabels=[str(e) for e in epsilons] * 2,
-    )  # fmt: skip
-    ax.tick_params(length=0)
-    ax.tick_params("x", rotation=90)
-    ax.axvline(9, color=INK, lw=2)
-    for x, text in ((3, "Dist-1"), (7.5, "Dist-2"), (12, "Dist-1"), (16.5, "Dist-2")):
-        ax.text(x, -0.2, text, ha="center", fontsize=8.5)
-    for x, text in ((4.5, "node ordering"), (13.5, "edge ordering")):
-        ax.text(x, -1, text, ha="center", fontsize=9.5)
+    for ax, ordering, part in zip(axes, ("node", "edge"), np.split(grid, 2, axis=1), strict=True):
+        sns.heatmap(
+            part, ax=ax, cmap=ListedColormap(SHADES), norm=BoundaryNorm(bounds, len(SHADES)), cbar=False, linewidths=1,
+            yticklabels=labels, xticklabels=[str(e) for e in epsilons],
+        )  # fmt: skip
+        ax.tick_params(length=0)
+        ax.tick_params("x", rotation=90, labelbottom=True)
+        ax.axvline(6, color=INK, lw=2)
+        ax.text(3, -0.3, "Dist-1", ha="center")
+        ax.text(7.5, -0.3, "Dist-2", ha="center")
+        ax.set_title(f"{ordering} ordering", pad=22)
     handles = [plt.Rectangle((0, 0), 1, 1, color=shade) for shade in SHADES]
     fig.legend(
         handles, CLASSES, ncols=5, loc="outside lower center", title="$|z|$", handlelength=1.2, columnspacing=1
