@@ -30,4 +30,5 @@ def show(models: Mapping[str, cr.SimilarityModel], name: str, *, lengths: Iterab
         for model, of in models.items()
     }
     integrals = {str(t): {model: float(cr.L(of, t)) for model, of in models.items()} for t in lengths}
-    results.chart("races", name, {"models": steps, "integrals": integrals})
+    given = results.as_json({"models": steps, "integrals": integrals}).decode()
+    results.display({"application/vnd.crowder.races+json": given, "text/plain": ""}, {"kind": "races", "name": name})
