@@ -3,6 +3,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 from book.companion.figures import CORRECTED, EDGE, GREY, INK, MATCH, NONMATCH, PRINTED
+from matplotlib.patches import Patch, Rectangle
 from notebooks.plots.shared import graph
 
 #: The records of the first two papers in the order in which they are drawn, from the top.
@@ -29,7 +30,7 @@ def wasted(asked):
         if row.first not in spot or row.second not in spot:
             continue
         look = MATCH.line | {"lw": 2.6} if row.match else NONMATCH.line | {"lw": 1.6}
-        lines.append((row.first, row.second, look if place != at else {"color": INK, "lw": 3.4}))
+        lines.append((row.first, row.second, look if place != at else look | {"color": INK, "lw": 2.8}))
         if not row.match:
             height = (spot[row.first][1] + spot[row.second][1]) / 2 + 0.12
             words = f"{row.similarity:.2f}" + "?" * (place == at)
@@ -41,22 +42,44 @@ def wasted(asked):
     return fig
 
 
+def three_records(frame):
+    """The eight graphs of the matches reached among three records; above and shaded those that are not connected."""
+    fig, ax = plt.subplots(figsize=(6.4, 3.6))
+    corner = {"a": (0, 0.7), "b": (-0.55, 0), "c": (0.55, 0)}
+    rows = [part for _, part in frame.groupby(frame["chosen"].isna())]
+    ax.add_patch(Rectangle((-0.95, -0.6), 7.3, 2.1, facecolor="0.87", edgecolor="none", zorder=0))
+    for down, (part, name) in enumerate(zip(rows, ("not connected", "connected"), strict=True)):
+        total = part["probability"].sum()
+        ax.text(-0.85, 1.13 - 2.2 * down, f"{name}: {total} = {float(total):.2f}", fontsize=11.5)
+        for across, row in enumerate(part.itertuples()):
+            x, y = 1.8 * across, -2.2 * down
+            place = {each: (x + u, y + v) for each, (u, v) in corner.items()}
+            lines = [(*pair, MATCH.line | {"lw": 2.6}) for pair in row.reached]
+            if row.chosen:
+                lines.append((*row.chosen, {"color": INK, "ls": ":", "lw": 2.2}))
+            graph(ax, place, lines, size=15)
+            ax.text(x, y - 0.32, f"{row.probability}", ha="center", va="top")
+    ax.set(aspect="equal", xlim=(-1, 6.4), ylim=(-2.85, 1.55))
+    return fig
+
+
 def three_steps(model, frame, p):
     """The two densities of the model, and for three records over p what the second step claims, and what holds."""
     fig, (ax, chances) = plt.subplots(1, 2, figsize=(6.4, 2.9))
+    swatches = []
     for law, look, label in ((model.green, MATCH, "matches $f_g$"), (model.red, NONMATCH, "non-matches $f_r$")):
         edges, heights = [float(x) for x in law.edges], [float(x) for x in law.heights]
         ax.stairs(heights, edges, **look.fill)
-        ax.plot([], [], lw=6, **{"color": look.color}, label=label)
-    ax.text(1 / 6, 3 * (1 - p) + 0.1, "$1 - p$", ha="center")
-    ax.text(5 / 6, 3 * p + 0.1, "$p$", ha="center")
-    ax.set(xlabel="similarity", title="densities", ylim=(0, 4.9))
-    ax.legend(loc="upper right", handlelength=0.8)
+        swatches.append(Patch(**look.fill, label=label))
+    ax.text(1 / 6, 3 * (1 - p) + 0.2, "$1 - p$", ha="center")
+    ax.text(5 / 6, 3 * p + 0.2, "$p$", ha="center")
+    ax.set(xlabel="similarity", title="densities", ylim=(0, 5.1))
+    ax.legend(handles=swatches, loc="upper right", handlelength=1.2)
     chances.plot(frame["p"], frame["not connected"], color=EDGE.color, label="not connected")
     chances.plot(frame["p"], frame["allowed"], **PRINTED.line | {"color": INK}, label="allowed by step 2")
     ends = frame.loc[frame["p"] == p, ["allowed", "not connected"]].iloc[0]
     chances.plot([p, p], ends, "o-", color=GREY, lw=1, mfc=INK, mec=INK, ms=4)
-    chances.set(xlabel="$p$", title="three records", ylim=(0, 1.45), yticks=[0, 0.5, 1])
+    chances.set(xlabel="$p$", title="three records", ylim=(0, 1.5), yticks=[0, 0.5, 1])
     chances.legend(loc="upper right")
     return fig
 
@@ -80,19 +103,30 @@ def two_clusters(frame, crossing, epsilon):
     return fig
 
 
-def components(clusters):
-    """For each cluster, given the sizes of its components, its records in rows, those of one component as a chain."""
-    fig, axes = plt.subplots(1, 2, figsize=(6.4, 2.6))
-    for ax, sizes in zip(axes, clusters, strict=True):
+def components(clusters, left):
+    """Two clusters, each component a chain of its records; and the pairs of components as an area, next to `left`.
+
+    `left` is the number of questions that the bound leaves for non-matches: a square, of the same size in all pictures.
+    """
+    fig, (*both, area) = plt.subplots(1, 3, figsize=(6.4, 2.2))
+    across = int(np.ceil(np.sqrt(max(map(sum, clusters)))))
+    for ax, sizes in zip(both, clusters, strict=True):
         place = np.arange(sum(sizes))
-        across = int(np.ceil(np.sqrt(2 * len(place))))
         y, x = np.divmod(place, across)
         x = np.where(y % 2, across - 1 - x, x)  # every other row from right to left: neighbours in a chain are adjacent
         ends = np.cumsum(sizes)[:-1]
-        ax.plot(np.insert(x.astype(float), ends, np.nan), np.insert(-y, ends, 0), color=EDGE.color, lw=20 / across)
-        ax.plot(x, -y, "o", color=EDGE.color, ms=60 / across)
-        ax.set(aspect="equal", title=f"{len(sizes)} components")
+        ax.plot(np.insert(x.astype(float), ends, np.nan), np.insert(-y, ends, 0), color=EDGE.color, lw=14 / across)
+        ax.plot(x, -y, "o", color=EDGE.color, ms=40 / across)
+        ax.set(aspect="equal", xlim=(-0.5, across - 0.5), ylim=(0.5 - across, 0.5), title=f"{len(sizes)} components")
         ax.axis("off")
+    a, b = map(len, clusters)
+    width, height = np.array([a, b]) / np.sqrt(left)
+    area.add_patch(Rectangle((0, 0), width, height, **EDGE.fill | {"linewidth": 1.6}))
+    area.add_patch(Rectangle((0, 0), 1, 1, facecolor="none", edgecolor=INK, ls=PRINTED.line["linestyle"], lw=2))
+    area.text(width / 2, max(height, 1) + 0.05, a, ha="center", va="bottom", fontsize=10.5)
+    area.text(max(width, 1) + 0.08, height / 2, b, va="center", fontsize=10.5)
+    area.set(aspect="equal", xlim=(-0.05, 2.25), ylim=(-0.05, 2.25), title=f"{a} · {b} = {a * b:,}")
+    area.axis("off")
     return fig
 
 
@@ -103,7 +137,7 @@ def dominance(frame):
         how = "steps-post" if name == "citations" else "default"
         for column, look, label in (("F_g", MATCH, "matches $F_g$"), ("F_r", NONMATCH, "non-matches $F_r$")):
             ax.plot(part["x"], part[column], **look.line, drawstyle=how, label=label)
-        ax.set(xlabel="similarity $x$", title=name, xlim=(0, 1), ylim=(0, 1.03))
+        ax.set(xlabel="similarity $x$", title=name, xlim=(0, 1), ylim=(0, 1.03), xticks=[0, 0.5, 1])
     axes[0].set_ylabel("at most $x$")
     fig.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
     return fig

@@ -1,34 +1,44 @@
-"""The figures of the chapter *What no algorithm can avoid*."""
+"""The figures of the chapter *What no algorithm can avoid*, and of its appendix."""
 
-from itertools import pairwise
 from math import sqrt
 
 import matplotlib.pyplot as plt
 import numpy as np
 from book.companion.figures import BLUE, CORRECTED, EDGE, FEWEST, GREY, INK, MATCH, NODE, NONMATCH, ORANGE, PRINTED, RED
-from notebooks.plots.shared import graph
 
 TITLES = {"dist1": "Dist-1", "dist2": "Dist-2"}
 
 
-def example(groups, shares):
-    """A smallest set of questions that settles all pairs of the records in `groups`, and their similarities."""
-    a, b, c = groups
-    same, other = MATCH.line | {"lw": 2.4}, NONMATCH.line | {"lw": 1.6}
-    questions = [(*ends, same) for group in groups for ends in pairwise(group)]
-    questions += [(a[0], b[2], other), (b[3], c[0], other), (a[4], c[1], other)]
-    fig, (ax, bars) = plt.subplots(1, 2, figsize=(6.4, 3.2), width_ratios=[1.15, 1])
-    place = {}
-    for (x, y), group in zip([(0, 1), (2.6, 1.5), (2.2, -1.1)], groups, strict=True):
-        turn = np.arange(len(group)) * 2 * np.pi / len(group) + 0.3
-        place |= dict(zip(group, zip(x + 0.8 * np.cos(turn), y + 0.8 * np.sin(turn), strict=True), strict=True))
-    graph(ax, place, questions)
-    ax.set(aspect="equal", title="questions that suffice", xlim=(-1.2, 3.8), ylim=(-2.2, 2.7))
-    for (name, look), shift in zip((("matches", MATCH), ("non-matches", NONMATCH)), (-0.2, 0.2), strict=True):
-        bars.bar(np.arange(len(shares)) + shift, shares[name], width=0.36, label=name, **look.fill)
-    bars.set(xticks=range(len(shares)), xticklabels=shares["step"], xlabel="similarity", title="share of pairs")
-    bars.set(ylim=(0, 0.95))
-    bars.legend(loc="upper right")
+def piles(laws, counts):
+    """The similarities of a record with two clusters, and the two laws of its log-odds, which have areas of one half.
+
+    `counts` are how many similarities with the first cluster lie below one half, and above; with the second it is the
+    other way round.
+    """
+    fig, (ax, odds) = plt.subplots(1, 2, figsize=(6.4, 3.3), width_ratios=[1, 1.4])
+    for left, pile, look in ((0, counts, MATCH), (1.35, counts[::-1], NONMATCH)):
+        for x, count in zip((0.25, 0.75), pile, strict=True):
+            place = np.arange(count)
+            ax.plot(left + x + 0.2 * (place % 2) - 0.1, place // 2, **look.points, ms=4.5)
+            ax.text(left + x, (count - 1) // 2 + 0.8, count, ha="center", fontsize=10.5)
+        ax.plot([left, left + 1], [-0.9, -0.9], color=INK, lw=0.8, ls="-")
+        ax.plot([left + 0.5] * 2, [-0.9, 7.4], color=GREY, lw=0.8, ls=":")
+        for at, text in ((0, "0"), (0.5, "½"), (1, "1")):
+            ax.text(left + at, -1.2, text, ha="center", va="top", fontsize=10.5)
+    for x, text in ((0.5, "with the\nfirst"), (1.85, "with the\nsecond")):
+        ax.text(x, 10, text, ha="center", va="top", fontsize=10.5)
+    ax.set(xlim=(-0.1, 2.45), ylim=(-2.1, 10), xlabel="similarity")
+    for part in (ax.xaxis, ax.yaxis):
+        part.set_ticks([])
+    ax.spines[["left", "bottom"]].set_visible(False)
+    x, step = laws["log-odds"], laws["log-odds"].diff().iloc[-1]
+    odds.bar(x, laws[["of the first", "of the second"]].min(axis=1), width=step, color="0.72", edgecolor="none")
+    for name, color, dash in (("of the first", BLUE, "-"), ("of the second", ORANGE, "--")):
+        odds.stairs(laws[name], np.r_[x - step / 2, x.iloc[-1] + step / 2], color=color, ls=dash, lw=1.6, label=name)
+    odds.plot([0, 0], [0, 0.06], color=INK, lw=0.8, ls=":")
+    odds.set(xlabel="log-odds for the first", ylabel="probability", xlim=(-6, 6), ylim=(0, 0.082))
+    odds.set(xticks=[-5, 0, 5], yticks=[0, 0.02, 0.04, 0.06])
+    odds.legend(loc="upper center", ncols=1, handlelength=1.5)
     return fig
 
 
@@ -69,9 +79,9 @@ def best_test(frame):
         ax.axhline((1 + sqrt(1 / 2)) / 2, color=INK, lw=1, ls=(0, (1, 1)))
         for column, label, color, dash in LINKS:
             ax.semilogx(part["epsilon"], (1 + part[column]) / 2, color=color, ls=dash, lw=1.6, label=label)
-        ax.set(title=title, ylim=(0.49, 0.92), xlabel=r"$\epsilon$")
+        ax.set(title=title, ylim=(0.49, 0.95), xlabel=r"$\epsilon$")
     axes[0].set_ylabel("right with probability")
-    axes[0].text(0.0105, 0.868, r"$\frac{1}{2}(1 + 1/\sqrt{2})$, for $a=1/(8H^2)$", fontsize=9.5)
+    axes[0].text(0.0105, 0.888, r"$\frac{1}{2}(1 + 1/\sqrt{2})$, for $a=1/(8H^2)$", fontsize=9.5)
     fig.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
     return fig
 
