@@ -32,9 +32,10 @@ def piles(laws, counts):
         part.set_ticks([])
     ax.spines[["left", "bottom"]].set_visible(False)
     x, step = laws["log-odds"], laws["log-odds"].diff().iloc[-1]
-    odds.bar(x, laws[["of the first", "of the second"]].min(axis=1), width=step, color="0.72", edgecolor="none")
+    edges = np.r_[x - step / 2, x.iloc[-1] + step / 2]
+    odds.stairs(laws[["of the first", "of the second"]].min(axis=1), edges, fill=True, color="0.72")
     for name, color, dash in (("of the first", BLUE, "-"), ("of the second", ORANGE, "--")):
-        odds.stairs(laws[name], np.r_[x - step / 2, x.iloc[-1] + step / 2], color=color, ls=dash, lw=1.6, label=name)
+        odds.stairs(laws[name], edges, color=color, ls=dash, lw=1.6, label=name)
     odds.plot([0, 0], [0, 0.06], color=INK, lw=0.8, ls=":")
     odds.set(xlabel="log-odds for the first", ylabel="probability", xlim=(-6, 6), ylim=(0, 0.082))
     odds.set(xticks=[-5, 0, 5], yticks=[0, 0.02, 0.04, 0.06])
