@@ -139,5 +139,6 @@ def dominance(frame):
             ax.plot(part["x"], part[column], **look.line, drawstyle=how, label=label)
         ax.set(xlabel="similarity $x$", title=name, xlim=(0, 1), ylim=(0, 1.03), xticks=[0, 0.5, 1])
     axes[0].set_ylabel("at most $x$")
+    fig.get_layout_engine().set(wspace=0.12)  # between the ends of both scales
     fig.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
     return fig
