@@ -70,6 +70,42 @@ def moment(frame, left, right, pair):
     return fig
 
 
+def three(at_level, areas):
+    """Left: three records joined or apart, with the pairs asked about; right: the rates of both, with their areas."""
+    names = dict(zip(("apart", "joined"), areas, strict=True))
+    fig, axes = plt.subplot_mosaic(
+        [["apart", "rates"], ["joined", "rates"]], figsize=(6.4, 3.5), gridspec_kw={"width_ratios": [1, 1.5]}
+    )
+    at = {"a": (0, 1), "b": (0, 0), "c": (1, 0.5)}
+    looks = {
+        "match": ("answered: match", MATCH.line | {"lw": 2.6}),
+        "asked": ("asked about", NONMATCH.line | {"lw": 2}),
+        "settled": ("settled", {"color": INK, "ls": ":", "lw": 1.6}),
+    }
+    drawn = {
+        "apart": [("a", "c", "asked"), ("b", "c", "asked")],
+        "joined": [("a", "b", "match"), ("a", "c", "asked"), ("b", "c", "settled")],
+    }
+    for name, lines in drawn.items():
+        graph(axes[name], at, [(a, b, looks[kind][1]) for a, b, kind in lines], size=20, fontsize=12)
+        axes[name].set(xlim=(-0.25, 1.25), ylim=(-0.35, 1.35), title=names[name])
+    ax, below = axes["rates"], np.zeros(len(at_level))
+    for (name, case), hatch, face in zip(names.items(), ("", "///"), ("#8ccdb8", "#f2cf86"), strict=True):
+        top = below + at_level[case]
+        ax.fill_between(at_level["level"], below, top, facecolor=face, hatch=hatch, edgecolor=INK, lw=0.3)
+        inside, beside = (
+            (0.45, np.interp(0.45, at_level["level"], below + top) / 2),
+            {"apart": (0.9, 0.6), "joined": (0.4, 1.75)}[name],
+        )
+        line = {"arrowstyle": "-", "color": INK} if name == "joined" else None
+        ax.annotate(f"{name}: {areas[case]}", inside, beside, va="center", arrowprops=line)
+        below = top
+    ax.set(xlim=(1, 0), ylim=(0, None), xlabel=r"level $\tau$, from 1 down", title="questions about c, by level")
+    lines = [plt.Line2D([], [], **look, label=label) for label, look in looks.values()]
+    fig.legend(handles=lines, loc="outside lower center", ncols=3, handlelength=2.2)
+    return fig
+
+
 def million(counts):
     """Questions per record as n grows: exact, stated and ideal."""
     fig, axes = plt.subplots(1, 2, figsize=(6.4, 4.4), sharey=True)
@@ -111,6 +147,8 @@ def gap(frame):
     left.semilogx(logs, np.log(logs), color=INK, lw=1, ls="-")
     left.text(8.5, 1.95, r"$\log\frac{n}{k}$", va="top")
     left.set(xlabel="$n/k$", title="edge over node", ylim=(0, 2.1))
+    left.minorticks_off()
+    left.set_xticks([1, 10, 100, 1000], ["1", "10", "100", "1,000"])
     left.legend(loc="lower right")
     right.plot(limits["ε"], limits["times"], color=INK)
     right.set(xlabel=r"$\epsilon$", title="its limit for large clusters")
