@@ -7,12 +7,19 @@ import numpy as np
 from book.companion.figures import BLUE, EDGE, EVIDENCE, FEWEST, GREEN, GREY, INK, MATCH, NODE, NONMATCH, PURPLE, SKY
 
 
-def walks(evidence, enough, members, asked):
-    """The evidence of records over the members of a cluster, with the threshold; and who is asked about, in order."""
+def walks(evidence, enough, mean, asked):
+    """The evidence of records over the members of a cluster, with the threshold; and who is asked about, in order.
+
+    Each member of the own cluster adds `mean` on average.
+    """
+    members = np.ceil(enough / mean)
     fig, (ax, strip) = plt.subplots(2, 1, figsize=(6.4, 4.2), height_ratios=[8, 1])
     for name, style in (("own", MATCH), ("another", NONMATCH)):
         ax.plot(evidence.filter(regex=f"^{name} "), lw=1.1, **style.line, label=[f"{name} cluster", *[None] * 9])
+    ends = np.array([0, len(evidence)])
+    ax.plot(ends, mean * ends, color=INK, lw=1)
     ax.axhline(enough, color=INK, ls=":", label="threshold $T$")
+    ax.plot(enough / mean, enough, "o", color=INK, ms=6)
     ax.axvspan(members, len(evidence), color=SKY, alpha=0.25, lw=0)
     ax.axvline(members, color=GREY, lw=0.8)
     for x, words in ((members / 2, "asked"), ((members + len(evidence)) / 2, "accepted unasked")):
@@ -23,6 +30,7 @@ def walks(evidence, enough, members, asked):
     strip.vlines(np.flatnonzero(asked) + 1, 0, 1, color=INK, lw=0.6)
     strip.axvspan(1, len(asked), color=SKY, alpha=0.25, lw=0)
     strip.set(xlabel="records in order of arrival (dark: asked about)", xlim=(1, len(asked)), ylim=(0, 1), yticks=[])
+    strip.xaxis.set_major_formatter("{x:,.0f}")
     strip.spines["left"].set_visible(False)
     return fig
 
@@ -55,7 +63,7 @@ def errors(questions, clusters, match):
 def few(questions):
     """Questions times H² over ln(1/H), for three clusters: simulated beside k², and from below."""
     fig, axes = plt.subplots(2, 1, figsize=(6.4, 4.2), height_ratios=[5, 3], sharex=True)
-    looks = {"simulated": {"marker": "v"}, "at least": {"ls": "--", "marker": "_", "ms": 9}}
+    looks = {"simulated": {"marker": "v"}, "at least": {"ls": "--", "marker": "o", "mfc": "none"}}
     for ax, (name, look) in zip(axes, looks.items(), strict=True):
         label = "mean, simulated" if name == "simulated" else "lower bound, worst case"
         ax.plot(questions["ln(1/H)"], questions[name], color=INK, **look, label=label)
