@@ -1,4 +1,4 @@
-"""Figures of the chapter *When to stop* and of the appendix *An audit*."""
+"""Figures of the chapter *When to stop* and of the appendix *Audits, and prior odds*."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -28,7 +28,49 @@ def cora(recall):
         marks = {"ms": 10, "mew": 1.5, "mec": "white", "color": style.color, "marker": LOOK[way][1], "ls": ""}
         ax.plot(end["questions"], end["recall"], **marks, zorder=3, label=f"{way} ordering, stopped")
     ax.set(xlabel="questions", ylabel="recall", ylim=(0, 1.05), xlim=(0, None))
+    ax.xaxis.set_major_formatter("{x:,.0f}")
     ax.legend(loc="lower right")
+    return fig
+
+
+def components(steps):
+    """What `rule` draws: all pairs of components of some states of a run, with p(A, B) if they are open."""
+    rows = []
+    for now in steps:
+        first = np.unique(now.clusters, return_index=True)[1]  # a record of each component
+        size = np.bincount(now.clusters)
+        chance = {tuple(now.clusters[pair]): p for pair, p in zip(now.declared, now.chance, strict=True)}
+        for a, b in zip(*np.triu_indices(len(size), 1), strict=True):
+            rows.append((now.n_queries, first[a], first[b], size[a], size[b], chance.get((a, b))))
+    return pd.DataFrame(rows, columns=["answers", "record", "other", "records", "others", "p"])
+
+
+def rule(pairs, delta):
+    """The components of some states of a run, and p(A, B) for each open pair of them."""
+    panels = pairs.groupby("answers")
+    fig, axes = plt.subplots(1, len(panels), figsize=(4.9, 3.0))
+    ends = sorted({*pairs["record"], *pairs["other"]})
+    angle = np.linspace(0.75, 0.75 - 2, len(ends), endpoint=False) * np.pi
+    at = dict(zip(ends, np.column_stack([np.cos(angle), np.sin(angle)]), strict=True))
+    for ax, (answers, part) in zip(axes, panels, strict=True):
+        for _, row in part.iterrows():
+            (x, y), (x1, y1) = at[row["record"]], at[row["other"]]
+            if np.isnan(row["p"]):
+                ax.plot([x, x1], [y, y1], color=GREY, lw=1, ls="-", zorder=0)
+                continue
+            ax.plot([x, x1], [y, y1], color=NODE.color, lw=1.8, ls=(0, (3, 2)), zorder=1)
+            where = 0.62 if part["p"].count() > 2 else 0.5
+            middle = where * x + (1 - where) * x1, where * y + (1 - where) * y1
+            box = {"fc": "white", "ec": "none", "pad": 1.2}
+            ax.text(*middle, f"{row['p']:.2f}", ha="center", va="center", color=NODE.color, bbox=box, zorder=2)
+        sizes = {*zip(part["record"], part["records"], strict=True), *zip(part["other"], part["others"], strict=True)}
+        for record, size in sorted(sizes):
+            ax.plot(*at[record], "o", ms=13 + 2 * size, mfc="white", mec=INK, zorder=3)
+            ax.text(*at[record], size, ha="center", va="center", zorder=4, color="k")
+        total = part["p"].sum()
+        ax.set_title(f"{answers} answers, sum {total:.2f}:\n{'stop' if total <= delta else 'ask on'}")
+        ax.set(xlim=(-1.4, 1.4), ylim=(-1.35, 1.35), aspect="equal")
+        ax.axis("off")
     return fig
 
 
@@ -78,6 +120,7 @@ def rows(saved, ideal):
     ax.axvline(ideal, **FEWEST.line)
     ax.set_yticks(places, names)
     ax.set(xlabel="questions (dotted: fewest possible)", xlim=(0, None), ylim=(-0.6, len(names) - 0.4))
+    ax.xaxis.set_major_formatter("{x:,.0f}")
     fig.legend(loc="outside upper center", ncols=2)
     return fig
 
