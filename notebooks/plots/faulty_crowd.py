@@ -29,7 +29,7 @@ def example(asked, ends, wrong):
         for cluster in np.unique(ends[way]):
             points = at[ends[way] == cluster]
             corners = points[ConvexHull(points).vertices]
-            ax.add_patch(Polygon(corners, fc="#9aa3ad", ec="#9aa3ad", lw=26, joinstyle="round", alpha=0.28, zorder=0))
+            ax.add_patch(Polygon(corners, fc="#e3e6e9", ec="#e3e6e9", lw=26, joinstyle="round", zorder=0))
         for i, j, same in rows:
             look = (MATCH if same else NONMATCH).line | {"lw": 1.6 if same else 1.0}
             if {i, j} == set(wrong):
@@ -74,6 +74,7 @@ def ways(curves, ends, up_to):
         ax.plot(answers[inside], mean[inside], **look, label=way)
         ax.plot(end["answers"], end["F1"], marker, ms=7, color=look["color"])
     ax.set(xlabel="answers paid for", ylabel="F1", xlim=(0, up_to), ylim=(0, 1.03))
+    ax.xaxis.set_major_formatter("{x:,.0f}")
     fig.legend(loc="outside upper center", ncols=2)
     return fig
 
