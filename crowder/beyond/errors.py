@@ -1,20 +1,22 @@
 r"""What answers are worth as evidence: errors that stay with a pair, and errors of single votes.
 
 A pair has a look: to most people its records look the same, or they look different; or the pair is unclear, and the
-crowd is divided. A pair of different records looks the same with probability e (`false_yes`), a matching pair looks
-different with probability f (`false_no`); they look unclear with probabilities u and u'. Asking again does not change
-the look. A vote follows the look, except for errors of its own: worker w says "yes" to a pair that looks different with
-probability :math:`a_w`, and "no" to one that looks the same with probability :math:`b_w`, independently; to an unclear
-pair everybody says "yes" with probability c. With the votes v of a pair, and :math:`A_1, A_0, A_c` the products of
-P(v | look) over them if the pair looks the same, different, or unclear, the evidence that it is a match is
+crowd is divided. A pair of different records looks the same with probability :math:`p_\text{yes}` (`false_yes`), a
+matching pair looks different with probability :math:`p_\text{no}` (`false_no`); they look unclear with probabilities u
+and u'. Asking again does not change the look. Each voter reports the look, apart from slips of their own: worker w says
+"yes" to a pair that looks different with probability :math:`a_w`, and "no" to one that looks the same with probability
+:math:`b_w`, independently; to an unclear pair everybody says "yes" with probability c. With the votes v of a pair, and
+:math:`A_1, A_0, A_c` the products of P(v | look) over them if the pair looks the same, different, or unclear, the
+evidence that it is a match is
 
-.. math:: \ln \frac{P(v \mid \text{match})}{P(v \mid \text{non-match})}
-          = \ln \frac{(1 - f - u') A_1 + f A_0 + u' A_c}{e A_1 + (1 - e - u) A_0 + u A_c} .
+.. math:: \ln \frac{P(v \mid \text{match})}{P(v \mid \text{non-match})} =
+          \ln \frac{(1 - p_\text{no} - u') A_1 + p_\text{no} A_0 + u' A_c}
+                   {p_\text{yes} A_1 + (1 - p_\text{yes} - u) A_0 + u A_c} .
 
-However many votes agree, it stays between :math:`\ln f/(1-e-u)` and :math:`\ln (1-f-u')/e`. Without unclear pairs, the
-default, u = u' = 0. On five votes for each of 4,371 pairs of a real crowd (gym, with the truth known), unclear pairs
-raise the log-likelihood by 129. The model is not in the paper, whose crowd errs at most independently (Section
-"System model").
+However many votes agree, it stays between :math:`\ln p_\text{no}/(1-p_\text{yes}-u)` and
+:math:`\ln (1-p_\text{no}-u')/p_\text{yes}`. Without unclear pairs, the default, u = u' = 0. On five votes for each of
+4,371 pairs of a real crowd (gym, with the truth known), unclear pairs raise the log-likelihood by 129. The model is not
+in the paper, whose crowd errs at most independently (Section "System model").
 """
 
 from __future__ import annotations

@@ -116,7 +116,7 @@ class Stopping(Ordering[Stopped]):
     probability at most δ, given all similarities and answers. This is an average over partitions drawn from the prior.
     For a given partition the share of runs that miss a match may be larger: much larger, if there are many small
     clusters and o is the size of the largest. With ``odds`` equal to the number of records it was not, in the
-    simulations of chapter 13; but it may be several times the mean of `Stopped.bound`: for 20 clusters of 6 and δ =
+    simulations of appendix A9; but it may be several times the mean of `Stopped.bound`: for 20 clusters of 6 and δ =
     0.3, 2 % of the runs missed a match where 0.3 % were stated.
 
     *Unsure* is refused with a TypeError: a pair left out because nobody was sure of it is not counted by the bound.
