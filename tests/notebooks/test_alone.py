@@ -52,6 +52,9 @@ def test_the_cell_does_nothing_where_the_book_is_and_says_what_git_says_if_it_ca
 
     done = run(PYTHONPATH=str(ROOT), HOME=str(tmp_path), PATH="")  # no git could be found
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "") and [*tmp_path.iterdir()] == []
+    (tmp_path / "other" / "book").mkdir(parents=True)  # the folder of another Jupyter Book is not this one
+    done = run("-S", PYTHONPATH=str(tmp_path / "other"), HOME=str(tmp_path), PATH="")
+    assert "No such file or directory: 'git'" in done.stderr
     away = redirected(f"{tmp_path}/gone")
     done = run("-I", "-S", HOME=str(tmp_path), PATH=os.environ["PATH"], LC_ALL="C", **away)
     assert "gone' does not appear to be a git repository" in done.stderr and "CalledProcessError" in done.stderr
