@@ -48,12 +48,12 @@ def redirected(target):
 def test_the_cell_does_nothing_where_the_book_is_and_says_what_git_says_if_it_cannot_be_fetched(tmp_path):
     def run(*options, **env):
         command = [sys.executable, *options, "-c", first_cell(CHAPTERS["01-questions"])["source"]]
-        return subprocess.run(command, env=env, capture_output=True, text=True, timeout=60)
+        return subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=60)
 
     done = run(PYTHONPATH=str(ROOT), HOME=str(tmp_path), PATH="")  # no git could be found
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "") and [*tmp_path.iterdir()] == []
-    (tmp_path / "other" / "book").mkdir(parents=True)  # the folder of another Jupyter Book is not this one
-    done = run("-S", PYTHONPATH=str(tmp_path / "other"), HOME=str(tmp_path), PATH="")
+    (tmp_path / "book").mkdir()  # the folder of another Jupyter Book is not this one
+    done = run("-S", HOME=str(tmp_path), PATH="")
     assert "No such file or directory: 'git'" in done.stderr
     away = redirected(f"{tmp_path}/gone")
     done = run("-I", "-S", HOME=str(tmp_path), PATH=os.environ["PATH"], LC_ALL="C", **away)
