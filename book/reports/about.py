@@ -105,7 +105,7 @@ def ran(folders: Iterable[Path], *, setting: str, measured: Path) -> str:
         longest = ", ".join(f"{row.chapter} {row.seconds:,.0f} s" for row in times.head(3).itertuples())
         total = times["seconds"].sum() / 60
         shown["run time in full"] = f"{total:.0f} minutes, of which {longest} ({times['versions'].iloc[0]})"
-    return "\n".join(["| | |", "| --- | --- |", *(f"| {name} | {text} |" for name, text in shown.items())])
+    return "\n".join(["| item | value |", "| --- | --- |", *(f"| {name} | {text} |" for name, text in shown.items())])
 
 
 def recorded(folders: Iterable[Path], pages: Mapping[str, str], entries: Sequence[dict[str, Any]]) -> str:

@@ -57,7 +57,7 @@ def as_markdown(entries: list[dict[str, Any]], pages: dict[str, str]) -> str:
     """A table of the paper's numbers beside ours, and the rules by which they agree; `pages` has those of chapters."""
     size = sum(len(entry["numbers"]) for entry in entries)
     lines = [f"**{size} printed numbers**: {tally(entries)}.", ""]
-    lines += ["| in the paper | | printed | here | |", "| --- | --- | ---: | ---: | --- |"]
+    lines += ["| in the paper | number | printed | here | verdict |", "| --- | --- | ---: | ---: | --- |"]
     rules: dict[str, list[str]] = {}
     for entry in entries:
         place = f"{entry['place']} ({entry['unit']})"

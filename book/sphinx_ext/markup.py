@@ -10,7 +10,7 @@ from typing import Any
 _NAMES = re.compile(r'(?:<span class="pre">|<cite>|<h1>|<p class="prev-next-title">)[^<]{20,}')
 _JOINT = re.compile(r"(?<=\w)([._])(?=[A-Za-z]|$)")
 # What opens the pages below one in the navigation: an arrow.
-_FOLD = re.compile(r'(<a class="reference internal" href="[^"]*">([^<]*)</a><details[^>]*><summary)(?=>)')
+_FOLD = re.compile(r'(<a class="(?:current )?reference internal" href="[^"]*">([^<]*)</a><details[^>]*><summary)(?=>)')
 # Links from code back to its documentation, which miss their places where a name is shown under two modules.
 _BACK = re.compile(r'<a class="viewcode-back"[^>]*>.*?</a>')
 
@@ -22,6 +22,8 @@ def mended(html: str) -> str:
     '<span class="pre">experiments.<wbr>simulated_<wbr>queries</span>'
     >>> mended('<a class="reference internal" href="api.html">API</a><details><summary>')
     '<a class="reference internal" href="api.html">API</a><details><summary aria-label="Pages of API">'
+    >>> mended('<a class="current reference internal" href="#">API</a><details open="open"><summary>')[-35:]
+    '<summary aria-label="Pages of API">'
     """
     html = _NAMES.sub(_parted, html)
     return _FOLD.sub(r'\1 aria-label="Pages of \2"', _BACK.sub("", html))

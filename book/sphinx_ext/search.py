@@ -130,11 +130,11 @@ def describe_hits(app: Any, page: str, template: str, context: dict[str, Any], d
         if label in (labels := env.get_domain("std").labels):
             name, anchor, words = labels[label]
             known[name].setdefault(anchor, words)
-    book = {"order": _in_order(env), "names": {name: found for name, found in known.items() if found}}
+    book = {"order": in_order(env), "names": {name: found for name, found in known.items() if found}}
     context["searched"] = json.dumps(book, ensure_ascii=False).replace("<", "\\u003c")
 
 
-def _in_order(env: Any) -> list[str]:
+def in_order(env: Any) -> list[str]:
     """The pages in the order of the contents: chapters and appendices, then all others."""
     found: list[str] = []
 

@@ -94,6 +94,8 @@ def leave_unnumbered(self: Any, node: nodes.Element) -> None:
 
 def fold(app: Any, doctree: nodes.document, docname: str) -> None:
     """Fold the proofs of the class `dropdown`, with the word "Proof" in the line that is always there."""
+    for content in doctree.findall(nodes.section):
+        content["ids"] = [name for name in content["ids"] if name != "proof-content"]  # the same in every statement
     for proof in list(doctree.findall(nodes.admonition)):
         if "proof" not in proof["classes"]:
             continue

@@ -86,6 +86,15 @@ def test_no_link_is_dead_and_nothing_is_loaded_from_elsewhere(html, pages):
     assert dead == []
 
 
+def test_an_identifier_is_that_of_one_place_and_columns_of_other_pages_than_chapters_have_names(html):
+    for path in html.rglob("*.html"):
+        page = BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+        names = [part["id"] for part in page.select("[id]")]
+        assert len(names) == len(set(names)), (path, sorted({name for name in names if names.count(name) > 1}))
+        if path.parent == html / "book" / "pages":
+            assert [head for head in page.select("article th") if not head.text.strip()] == [], path
+
+
 def test_pages_and_site_are_light(html, pages):
     """No page over 450 kB, or over 2 MB with its pictures; the site under 32 MB, without the PDF of `make pdf`."""
     for name, page in pages.items():

@@ -5,6 +5,7 @@ import functools
 import itertools
 import threading
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from types import SimpleNamespace
 
 import pytest
 from bs4 import BeautifulSoup
@@ -12,6 +13,7 @@ from docutils.nodes import make_id
 
 from book.project import ROOT
 from book.reports.ledger import read_paper
+from book.sphinx_ext.search import in_order
 
 WANTED = {
     "transitive inference": "01-questions.html#def-transitivity",
@@ -95,6 +97,21 @@ def test_readers_find_what_they_ask_for_in_the_first_three_hits(visit):
     for name in rows:  # in the order of the paper, too
         hits = asked(page, search, name)
         assert any(hit.endswith(f"paper.html#paper-{make_id(name)}") for hit in hits[:3]), (name, hits[:3])
+
+
+def test_chapters_are_in_the_order_of_their_numbers_then_appendices_then_all_other_pages():
+    first = ["book/5-edge", "book/11-real", "pages/run", "pages/api", "book/A2-edge"]
+    below = {"pages/index": first, "pages/api": ["api/edge"]}
+    env = SimpleNamespace(config=SimpleNamespace(root_doc="pages/index"), toctree_includes=below)
+    assert in_order(env) == [
+        "book/5-edge",
+        "book/11-real",
+        "book/A2-edge",
+        "pages/index",
+        "pages/run",
+        "pages/api",
+        "api/edge",
+    ]
 
 
 #: All hits for a query, in the order of the page: the scores, and where they lead.
