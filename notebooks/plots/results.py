@@ -29,7 +29,7 @@ def walks(evidence, enough, mean, asked):
     ax.legend(loc="lower left")
     strip.vlines(np.flatnonzero(asked) + 1, 0, 1, color=INK, lw=0.6)
     strip.axvspan(1, len(asked), color=SKY, alpha=0.25, lw=0)
-    strip.set(xlabel="records in order of arrival (dark: asked about)", xlim=(1, len(asked)), ylim=(0, 1), yticks=[])
+    strip.set(xlabel="records in order of arrival (lines: asked about)", xlim=(1, len(asked)), ylim=(0, 1), yticks=[])
     strip.xaxis.set_major_formatter("{x:,.0f}")
     strip.spines["left"].set_visible(False)
     return fig
