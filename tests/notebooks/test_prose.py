@@ -27,7 +27,7 @@ WORDS = (
 NAMES = [
     r"^```.*?^```",  # code to be copied
     r"``.*?``|`[^`]*`",
-    r"<!--.*?-->",  # labels
+    r"<!--.*?-->|<a id=.*?>",  # labels
     r"\[[^]]*\]\([^)]*\)\]?",  # links, which the build checks
     r"^\s*\d+\. ",  # numbered lists
     r"^\*\*(Companion )?\w+ A?\d+\.\d+ ",  # heads of statements, which it checks, too
