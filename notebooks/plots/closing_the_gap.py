@@ -67,5 +67,6 @@ def rows(table, error):
     names = zip(table["model"], table["ε"], strict=True)
     ax.set_yticks(place, [f"{model}, {epsilon}" for model, epsilon in names])
     ax.set(xlabel="questions asked", xlim=(0, None))
+    ax.xaxis.set_major_formatter("{x:,.0f}")
     fig.legend(loc="outside upper center", ncols=3)
     return fig
