@@ -126,6 +126,9 @@ def describe_hits(app: Any, page: str, template: str, context: dict[str, Any], d
     }
     for name, anchor, words in _terms(env):
         known[name][anchor] = words
+    for words, page_of_rows, anchor in sorted(of_the_paper(Path(env.srcdir)), key=lambda row: len(row[0])):
+        if page_of_rows == PAGE and PAGE in known:
+            known[PAGE][anchor] = words
     for label in (*ASKED, *subjects(env)):
         if label in (labels := env.get_domain("std").labels):
             name, anchor, words = labels[label]

@@ -62,6 +62,7 @@ TITLES = {
     "companion theorem 5.1": "5. Edge ordering > Companion Theorem 5.1",
     "Theorem 2": "5. Edge ordering > Theorem 2 of the paper",
     "cite": "Run it yourself > Citing",
+    "equation 1": "The paper, in order > Equation (1)",
     "edge ordering": "5. Edge ordering",
 }
 #: The name of a statement whose words are in many chapters: it is among the hits.
