@@ -23,7 +23,7 @@ PLATFORMS = [("linux", "x86_64"), ("linux", "aarch64"), ("darwin", "arm64")]
 
 ENVIRONMENT = """\
 # Made by `make lock`, for conda and Binder: what the notebooks and the build import, as in requirements.lock.
-# conda brings Python; the packages come by pip, so that they are the very files that the tests ran with.
+# conda brings Python; pip brings these packages in the versions that the tests ran with, and what they need in any.
 name: crowder
 channels: [conda-forge, nodefaults]
 dependencies:
