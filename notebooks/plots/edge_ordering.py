@@ -47,19 +47,19 @@ def three_records(frame):
     fig, ax = plt.subplots(figsize=(6.4, 3.6))
     corner = {"a": (0, 0.7), "b": (-0.55, 0), "c": (0.55, 0)}
     rows = [part for _, part in frame.groupby(frame["chosen"].isna())]
-    ax.add_patch(Rectangle((-0.95, -0.6), 7.3, 2.1, facecolor="0.87", edgecolor="none", zorder=0))
+    ax.add_patch(Rectangle((-0.95, -0.75), 7.3, 2.25, facecolor="0.87", edgecolor="none", zorder=0))
     for down, (part, name) in enumerate(zip(rows, ("not connected", "connected"), strict=True)):
         total = part["probability"].sum()
-        ax.text(-0.85, 1.13 - 2.2 * down, f"{name}: {total} = {float(total):.2f}", fontsize=11.5)
+        ax.text(-0.85, 1.13 - 2.3 * down, f"{name}: {total} = {float(total):.2f}", fontsize=11.5)
         for across, row in enumerate(part.itertuples()):
-            x, y = 1.8 * across, -2.2 * down
+            x, y = 1.8 * across, -2.3 * down
             place = {each: (x + u, y + v) for each, (u, v) in corner.items()}
             lines = [(*pair, MATCH.line | {"lw": 2.6}) for pair in row.reached]
             if row.chosen:
                 lines.append((*row.chosen, {"color": INK, "ls": ":", "lw": 2.2}))
             graph(ax, place, lines, size=15)
             ax.text(x, y - 0.32, f"{row.probability}", ha="center", va="top")
-    ax.set(aspect="equal", xlim=(-1, 6.4), ylim=(-2.85, 1.55))
+    ax.set(aspect="equal", xlim=(-1, 6.4), ylim=(-2.95, 1.55))
     return fig
 
 
