@@ -44,7 +44,7 @@ class Texts:
             if cell["cell_type"] == "markdown":
                 cell["source"] = page.alone(page.corrected(cell["source"]), site)
             for output in cell.get("outputs", []):
-                if kind_of(output) == "caption":
+                if kind_of(output) in ("caption", "table"):
                     data = output["data"]
                     data["text/markdown"] = page.alone(page.corrected("".join(data["text/markdown"])), site)
         return notebook

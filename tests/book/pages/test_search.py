@@ -171,7 +171,7 @@ def online(html):
 EXCERPTS = {
     "table 1": "Table 1 regenerated",  # the caption of a table
     "cite": "Please cite the paper",  # a label before a heading, without a text of its own
-    "theorem 2": "the expected number of questions of edge ordering is at most",
+    "theorem 2": "edge ordering asks on average at most",
 }
 
 
