@@ -125,9 +125,10 @@ def recorded(folders: Iterable[Path], pages: Mapping[str, str], entries: Sequenc
                 lines.append(f"| {file} | {where} | {given} | {made['date']} | {(made['commit'] or '')[:10]} |")
     if not lines:
         return "All results were computed in this build."
-    resting = ", ".join(f"{{claim}}`{entry['id']}`" for entry in entries if entry["basis"] == "recorded")
+    resting = ", ".join(f"{{ref}}`{name} <claim-row-{name.lower()}>`" for name in
+                        (entry["id"] for entry in entries if entry["basis"] == "recorded"))  # fmt: skip
     head = ["| result | chapter | parameters | recorded | commit |", "| --- | --- | --- | --- | --- |"]
-    return "\n".join([*head, *lines] + ["", f"On these rest {resting}."] * bool(resting))
+    return "\n".join([*head, *lines] + ["", f"On these rest the claims {resting}."] * bool(resting))
 
 
 # --- the work of others -----------------------------------------------------------------------------------------------

@@ -125,7 +125,8 @@ def components(clusters, left):
     area.add_patch(Rectangle((0, 0), 1, 1, facecolor="none", edgecolor=INK, ls=PRINTED.line["linestyle"], lw=2))
     area.text(width / 2, max(height, 1) + 0.05, a, ha="center", va="bottom", fontsize=10.5)
     area.text(max(width, 1) + 0.08, height / 2, b, va="center", fontsize=10.5)
-    area.set(aspect="equal", xlim=(-0.05, 2.25), ylim=(-0.05, 2.25), title=f"{a} · {b} = {a * b:,}")
+    area.text(0, max(height, 1) + 0.4, f"{a} · {b} = {a * b:,}", fontsize=11.5)
+    area.set(aspect="equal", xlim=(-0.05, 2.25), ylim=(-0.05, 2.45))
     area.axis("off")
     return fig
 

@@ -64,7 +64,7 @@ def models(frame, epsilon):
     ax.set_xticks([0.01, 0.1, 0.4], ["0.01", "0.1", "0.4"])
     ax.set_yticks([1e-4, 1e-2, 1])
     ax.minorticks_off()
-    ax.text(0.02, 0.05, "Dist-2")
+    ax.text(0.012, 0.1, "Dist-2")
     ax.text(0.06, 6e-4, "Dist-1")
     return fig
 
@@ -131,7 +131,7 @@ def extremes(frame):
             ax.annotate(label, at, shift, textcoords="offset points", fontsize=9, ha=side)
     for _, row in frame[frame["model"] == "citations"].iterrows():
         ax.plot(row["H2"], row["TV"], "D", ms=7, color=INK)
-        ax.annotate("citations", (row["H2"], row["TV"]), (-10, 6), textcoords="offset points", fontsize=9, ha="right")
+        ax.annotate("citations", (row["H2"], row["TV"]), (9, -10), textcoords="offset points", fontsize=9)
     ax.text(0.8, 0.77, r"$H^2$", va="top")
     ax.text(0.72, 1.0, r"$H\sqrt{2-H^2}$", ha="center", va="bottom")
     ax.text(0.33, 0.93, r"$\sqrt{2}\,H$", ha="right", va="bottom")

@@ -118,7 +118,7 @@ def replayed(
     for at, ordering in enumerate(learned(run)):
         joined = "; ".join(" ".join(names[record] for record in part) for part in _joined(ordering))
         counted = f"Asked {at}, inferred {done[at] - at}, open {total - done[at]}."
-        known = f"Known to be one: {joined or 'none yet'}. {counted}"
+        known = f"Known to match: {joined or 'none yet'}. {counted}"
         if at == 0:
             words.append(f"Before the first of {last} questions. {known}")
             continue
