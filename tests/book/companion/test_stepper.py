@@ -56,11 +56,11 @@ def test_words_say_the_step():
     run = Resolution([[0, 1], [1, 2], [3, 2]], [True, True, False], [0, 0, 0, 1])
     given = stepper.replayed(run, NAMES[:4], np.full((4, 4), 0.25), TEXTS[:4], "One place?")
     before, first, _, last = given["words"]
-    assert before == "Before the first of 3 questions. Known to be one: none yet. Asked 0, inferred 0, open 6."
+    assert before == "Before the first of 3 questions. Known to match: none yet. Asked 0, inferred 0, open 6."
     assert first.startswith("Question 1 of 3: r1 (A) and r2 (B), similarity 0.25? Yes. This settles no more pairs.")
     assert last == (
         "Question 3 of 3: r3 (C) and r4 (D), similarity 0.25? No. This settles 2 more pairs. "
-        "Known to be one: r1 r2 r3. Asked 3, inferred 3, open 0."
+        "Known to match: r1 r2 r3. Asked 3, inferred 3, open 0."
     )
     assert given["said"][::3] == ["No question yet.", "One place? Similarity 0.25. No. This settles 2 more pairs."]
 
