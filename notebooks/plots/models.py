@@ -131,7 +131,7 @@ def extremes(frame):
             ax.annotate(label, at, shift, textcoords="offset points", fontsize=9, ha=side)
     for _, row in frame[frame["model"] == "citations"].iterrows():
         ax.plot(row["H2"], row["TV"], "D", ms=7, color=INK)
-        ax.annotate("citations", (row["H2"], row["TV"]), (9, -10), textcoords="offset points", fontsize=9)
+        ax.annotate("citations", (row["H2"], row["TV"]), (-30, 8), textcoords="offset points", fontsize=9, ha="right")
     ax.text(0.8, 0.77, r"$H^2$", va="top")
     ax.text(0.72, 1.0, r"$H\sqrt{2-H^2}$", ha="center", va="bottom")
     ax.text(0.33, 0.93, r"$\sqrt{2}\,H$", ha="right", va="bottom")
