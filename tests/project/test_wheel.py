@@ -94,7 +94,8 @@ def test_it_carries_its_types_and_the_values_of_cora_and_no_book_and_needs_four_
 def test_the_tool_is_a_wheel_of_its_own_which_finds_the_module_beside_it(tmp_path):
     """In a clone, so that `pip install ./tool` is enough; from its sdist, it asks for the distribution."""
     with tarfile.open(built(ROOT / "tool", tmp_path, "sdist")) as source:
-        source.extractall(tmp_path, filter="data")
+        source.extraction_filter = getattr(tarfile, "data_filter", None)  # Python 3.11 has it from 3.11.4 on
+        source.extractall(tmp_path)
     elsewhere = next(path for path in tmp_path.iterdir() if path.is_dir())
     for tool, needs in ((ROOT / "tool", f"crowder[text] @ {ROOT.as_uri()}"), (elsewhere, "crowder[text]")):
         tool = zipfile.ZipFile(built(tool, tmp_path))
